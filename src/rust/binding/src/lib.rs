@@ -1,0 +1,1 @@
+//! R binding of kliepnet-core.

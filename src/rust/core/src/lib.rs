@@ -1,0 +1,6 @@
+//! Sparse changes between two Markov networks by density-ratio estimation (KLIEP).
+//!
+//! Nothing here knows about R. A module uses only what stands above it.
+
+pub mod error;
+pub mod monitor;
