@@ -1,0 +1,46 @@
+#!/bin/sh
+# Build the static library that src/entrypoint.o is linked with.
+#   cargo-build.sh <folder of cargo> <target folder>, called from src/.
+
+set -e
+PATH=$1:$PATH
+export PATH
+target_dir=$2
+
+# A default target of the user's would move the library elsewhere.
+unset CARGO_BUILD_TARGET
+
+build() {
+    cargo build --locked -j 2 --release --package kliepnet \
+        --manifest-path rust/Cargo.toml --target-dir "$target_dir" "$@"
+}
+
+if [ ! -f rust/vendor.tar.xz ]; then
+    build
+    exit
+fi
+
+# The tarball of a release brings its crates along. They and the cargo home
+# that points to them live here for this build alone.
+CARGO_HOME=$PWD/rust/cargo-home
+export CARGO_HOME
+trap 'rm -rf rust/vendor "$CARGO_HOME"' EXIT
+trap 'exit 1' HUP INT TERM
+rm -rf rust/vendor "$CARGO_HOME"
+mkdir "$CARGO_HOME"
+xz -dc rust/vendor.tar.xz | (cd rust && tar xf -)
+cat > "$CARGO_HOME/config.toml" << CONFIG
+[source.crates-io]
+replace-with = "vendored"
+[source.vendored]
+directory = "$PWD/rust/vendor"
+CONFIG
+build --offline
+
+# Nobody builds here again: keep the library and drop the rest.
+if [ "$target_dir" = rust/target ]; then
+    mv rust/target/release/libkliepnet.a rust/libkliepnet.a
+    rm -rf rust/target
+    mkdir -p rust/target/release
+    mv rust/libkliepnet.a rust/target/release/libkliepnet.a
+fi
