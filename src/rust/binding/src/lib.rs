@@ -1,1 +1,18 @@
-//! R binding of kliepnet-core.
+//! R binding of kliepnet-core: conversions, failures, interrupts, progress, threads. No arithmetic.
+//!
+//! Every exported function takes `Robj`s, runs its body inside `guard()` and returns a value or a
+//! failure; extendr's own conversions and errors are not used, because they jump.
+
+mod convert;
+mod guard;
+mod rapi;
+mod run;
+
+mod probe;
+
+use extendr_api::prelude::*;
+
+extendr_module! {
+    mod kliepnet;
+    use probe;
+}

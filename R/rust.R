@@ -1,0 +1,75 @@
+# One thin function for each routine of the Rust library. They take what the
+# check_*() functions have passed, and return the routine's value.
+
+#' @useDynLib kliepnet, .registration = TRUE
+NULL
+
+rust_fit_path <- function(x, y, features, settings, on_progress = NULL) {
+    call_rust(.Call(wrap__fit_path, x, y, features, settings,
+                    shield_progress(on_progress)))
+}
+
+rust_feature_scores <- function(newdata, center, scale, features, from, to,
+                                term, value) {
+    call_rust(.Call(wrap__feature_scores, newdata, center, scale, features,
+                    from, to, term, value))
+}
+
+rust_draw_gaussian <- function(precision, n, seed) {
+    call_rust(.Call(wrap__draw_gaussian, precision, n, seed))
+}
+
+rust_full_pass <- function(x, y, features, settings) {
+    call_rust(.Call(wrap__full_pass, x, y, features, settings))
+}
+
+# For the tests: fail on purpose, and wait on purpose.
+rust_probe_panic <- function(message, place = c("main", "worker", "pool")) {
+    call_rust(.Call(wrap__probe_panic, message, match.arg(place)))
+}
+
+rust_probe_wait <- function(seconds, on_progress = NULL) {
+    call_rust(.Call(wrap__probe_wait, seconds, shield_progress(on_progress)))
+}
+
+# ---- from failures to conditions -------------------------------------------
+
+# A routine returns its value, or a failure as a list: an R error raised in
+# Rust would jump over frames that have to be left in order. By now they have
+# been, and the failure can become the condition it stands for.
+call_rust <- function(value) {
+    if (!inherits(value, "kliep_failure")) return(value)
+    switch(
+        value$kind,
+        interrupted = resume_interrupt(),
+        # R's own error, such as a time limit: pass it on as it came.
+        limit = stop(value$message, call. = FALSE),
+        panic = stop_kliep(
+            "panic",
+            paste0("Internal error: ", value$message, "."),
+            hint = "This is a bug in kliepnet, not in the data: please report it."
+        ),
+        stop_kliep(value$kind, value$message)
+    )
+}
+
+# What R does on Ctrl-C: offer the condition to handlers, then give up what
+# was being done, which is the prompt in a session and the end of a script.
+resume_interrupt <- function() {
+    signalCondition(structure(class = c("interrupt", "condition"), list()))
+    invokeRestart("abort")
+}
+
+# Progress is drawn while Rust waits below, where neither an error nor an
+# interrupt may pass: an error is nothing to stop a fit for, and an interrupt
+# is handed down as FALSE.
+shield_progress <- function(on_progress) {
+    if (is.null(on_progress)) return(NULL)
+    function(done, total) {
+        tryCatch({
+            on_progress(done, total)
+            TRUE
+        }, error = function(condition) TRUE,
+        interrupt = function(condition) FALSE)
+    }
+}
