@@ -1,0 +1,54 @@
+# Every condition the package signals, in one place: what was wrong, what was
+# got, what to do; and a class that calling code can catch.
+
+# `class` is the short name: "dimension" gives an error of class
+# kliep_error_dimension, kliep_error, error, condition.
+stop_kliep <- function(class, message, hint = NULL, call = NULL) {
+    stop(kliep_condition("error", class, message, hint, call))
+}
+
+warn_kliep <- function(class, message, hint = NULL, call = NULL) {
+    warning(kliep_condition("warning", class, message, hint, call))
+}
+
+inform_kliep <- function(class, message, hint = NULL) {
+    condition <- kliep_condition("message", class, message, hint, NULL)
+    condition$message <- paste0(condition$message, "\n")
+    message(condition)
+}
+
+kliep_condition <- function(type, class, message, hint, call) {
+    text <- paste(c(message, hint), collapse = "\n")
+    structure(
+        class = c(paste0("kliep_", type, "_", class), paste0("kliep_", type),
+                  type, "condition"),
+        list(message = text, call = call, hint = hint)
+    )
+}
+
+# Lists in messages stay readable: `a`, `b`, `c` and 17 more.
+name_some <- function(names, most = 5L) {
+    shown <- paste0("`", utils::head(names, most), "`", collapse = ", ")
+    more <- length(names) - most
+    if (more > 0L) paste0(shown, " and ", more, " more") else shown
+}
+
+count_of <- function(n, singular, plural = paste0(singular, "s")) {
+    paste(format(n, big.mark = ",", trim = TRUE),
+          if (n == 1L) singular else plural)
+}
+
+# What an argument is, in words short enough for an error message.
+describe <- function(value) {
+    if (is.null(value)) return("NULL")
+    if (length(dim(value)) == 2L) {
+        size <- paste(dim(value), collapse = " x ")
+        return(paste("a", size, class(value)[1L]))
+    }
+    if (is.atomic(value) && length(value) == 1L) {
+        return(paste0(if (is.character(value)) dQuote(value, FALSE) else
+            format(value)))
+    }
+    paste("an object of class", paste0("<", class(value)[1L], ">"),
+          "and length", length(value))
+}
