@@ -1,0 +1,36 @@
+#' Settings of the solver
+#'
+#' @param tol The accuracy at which a fit counts as converged; see the section
+#'   on convergence in [kliep_path()].
+#' @param max_iter The most iterations spent on one value of `lambda2`.
+#' @param threads The number of threads. `NULL` takes
+#'   [parallelly::availableCores()], which is one inside a parallel worker and
+#'   respects schedulers, container limits and `R CMD check`. Results do not
+#'   depend on it.
+#' @return A list of class `kliep_control`.
+#' @export
+#' @examples
+#' kliep_control(tol = 1e-8, threads = 1)
+kliep_control <- function(tol = 1e-6, max_iter = 1000, threads = NULL) {
+    if (is.null(threads)) threads <- parallelly::availableCores()[[1L]]
+    structure(
+        class = "kliep_control",
+        list(
+            tol = check_fraction(tol, "tol", "control"),
+            max_iter = as.integer(check_whole(max_iter, "max_iter", "control")),
+            threads = as.integer(check_whole(threads, "threads", "control"))
+        )
+    )
+}
+
+#' @export
+format.kliep_control <- function(x, ...) {
+    paste0("<kliep_control> tol = ", format(x$tol), ", max_iter = ",
+           x$max_iter, ", threads = ", x$threads)
+}
+
+#' @export
+print.kliep_control <- function(x, ...) {
+    cat(format(x), "\n", sep = "")
+    invisible(x)
+}
