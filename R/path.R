@@ -1,0 +1,305 @@
+# The smallest lambda2 of the default grid as a share of lambda_max.
+default_lambda_min_ratio <- 0.1
+
+#' Sparse changes between two Markov networks, over a path of penalties
+#'
+#' `kliep_path()` learns where two Markov networks differ, from a sample of
+#' each, without estimating either network: it fits the ratio of their
+#' densities. Writing \eqn{\theta_t}{theta_t} for the change in factor \eqn{t}
+#' (an edge, or a variable alone), it minimises for every `lambda2`
+#' \deqn{J(\theta) = \log \frac{1}{n_Q} \sum_{i=1}^{n_Q} e^{\theta^\top f(y_i)}
+#'     - \frac{1}{n_P} \sum_{j=1}^{n_P} \theta^\top f(x_j)
+#'     + \frac{\lambda_1}{2} \|\theta\|^2
+#'     + \lambda_2 \sum_t w_t \|\theta_t\|}{
+#'     J(theta) = log mean_i exp(theta' f(y_i)) - mean_j theta' f(x_j)
+#'     + lambda1 / 2 |theta|^2 + lambda2 sum_t w_t |theta_t|}
+#' with features \eqn{f} (`features`) and penalty factors \eqn{w_t}
+#' (`penalty_factor`). An edge is *detected* where
+#' \eqn{\theta_t \ne 0}{theta_t != 0}. `kliep_change()` is the fit at one
+#' `lambda2`.
+#'
+#' @section Sign:
+#' \eqn{\theta = \theta^P - \theta^Q}{theta = theta_P - theta_Q}: a positive
+#' weight means that the interaction is stronger in `x` than in `y`, whichever
+#' `direction` is fitted. For Gaussian features that is minus the difference
+#' of the precision matrices.
+#'
+#' @section Direction:
+#' `"p/q"` fits the density ratio of `x` to `y`, the objective above, which
+#' weights the rows of `y`. `"q/p"` fits the ratio of `y` to `x` by the same
+#' objective with the samples exchanged and \eqn{\theta}{theta} replaced by
+#' \eqn{-\theta}{-theta}. `"symmetric"` minimises the sum of both losses, and
+#' treats the samples alike.
+#'
+#' @section Convergence:
+#' Every fit carries its certificate in `$diagnostics`: `kkt` is the worst
+#' violation of the optimality conditions over all factors, whether in the
+#' solver's working set or not, and `gap` the duality gap (for `lambda1 > 0`),
+#' an upper bound on how far `objective` is from the optimum. `status` is
+#' `"converged"`, `"max_iter"` (the tolerance was not reached; there is a
+#' warning), `"unbounded"` or `"near_threshold"`.
+#'
+#' @section Without the ridge:
+#' With `lambda1 = 0` the problem has no solution once `lambda2` falls below a
+#' threshold that depends on the data: the objective has no lower bound. A
+#' path ends there with status `"unbounded"` and a warning of class
+#' `kliep_warning_unbounded`; `kliep_change()` stops with an error of class
+#' `kliep_error_unbounded`. Within a hair of the threshold no fit can be
+#' relied on, and the status is `"near_threshold"`.
+#'
+#' @param x,y The two samples: numeric matrices or data frames with
+#'   observations in rows and the same variables in columns, matched by name
+#'   where both have names. `x` is drawn from P (the numerator), `y` from Q
+#'   (the denominator).
+#' @param features What the factors look like, made by a `feat_*()` function
+#'   such as [feat_gaussian()].
+#' @param lambda1 The ridge penalty, 0 or more.
+#' @param lambda2 The group penalties, in decreasing order. `NULL` takes
+#'   `nlambda` values, equally spaced on the log scale, from the smallest at
+#'   which nothing is detected down to `lambda_min_ratio` of it.
+#' @param nlambda,lambda_min_ratio The grid for `lambda2 = NULL`.
+#'   `lambda_min_ratio = NULL` is 0.1.
+#' @param penalty_factor The weights \eqn{w_t}, one unless told: one number,
+#'   `c(single = , edge = )` for variables alone and for edges, a symmetric
+#'   matrix with one row and column for each variable (matched by name where
+#'   it has names), or its values `m[upper.tri(m, diag = TRUE)]`. Zero leaves
+#'   a factor unpenalised and `Inf` keeps it out.
+#' @param standardize Bring every variable to mean zero and variance one:
+#'   `"within"` each sample, so that only the dependence structure is
+#'   compared; with the `"pooled"` mean and variance of both; or `"none"`.
+#' @param direction Which density ratio to fit; see the section below.
+#' @param solver `"auto"` picks the fastest for the shape of the problem.
+#'   `"primal"` (proximal gradient over all factors) and `"dual"` (L-BFGS on
+#'   the dual; needs `lambda1 > 0`) are those of the paper. All give the same
+#'   answer.
+#' @param control Accuracy, iterations and threads: [kliep_control()].
+#' @param progress Show a progress bar when the fit takes long?
+#' @param ... For `kliep_change()`: `penalty_factor`, `standardize`,
+#'   `direction`, `solver`, `control` and `progress`, as above. For
+#'   `kliep_path()`: must be empty.
+#'
+#' @return An object of class `change_path`, with [print()] and [summary()]
+#'   methods, [`coef()`][coef.change_path], [edges()],
+#'   [`predict()`][predict.change_path] and [`plot()`][plot.change_path]. Its
+#'   parts for direct use are `$lambda2`, `$lambda_max` and `$diagnostics`,
+#'   a data frame with one row for each `lambda2`: `lambda2`, `objective`,
+#'   `gap`, `kkt`, `n_detected` (factors), `n_edges`, `iterations`, `status`
+#'   and `seconds`. `kliep_change()` returns a `change`, which is a
+#'   `change_path` of length one.
+#'
+#' @references
+#' Liu, S., Quinn, J. A., Gutmann, M. U., Suzuki, T. and Sugiyama, M. (2014).
+#' Direct learning of sparse changes in Markov networks by density ratio
+#' estimation. *Neural Computation* 26(6), 1169--1197.
+#'
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 20, n = 200, n_changed = 5)
+#' path <- kliep_path(pair$x, pair$y, nlambda = 20)
+#' path
+#' edges(path, lambda2 = path$lambda2[10])
+#'
+#' fit <- kliep_change(pair$x, pair$y, lambda2 = 0.5 * path$lambda_max)
+#' edges(fit)
+kliep_path <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
+                       lambda2 = NULL, nlambda = 50, lambda_min_ratio = NULL,
+                       penalty_factor = NULL,
+                       standardize = c("within", "pooled", "none"),
+                       direction = c("p/q", "q/p", "symmetric"),
+                       solver = c("auto", "primal", "dual"),
+                       control = kliep_control(),
+                       progress = interactive(), ...) {
+    call <- match.call()
+    check_dots(list(...), names(formals()), "kliep_path")
+    path <- fit_path(
+        x, y, features, lambda1, lambda2, nlambda, lambda_min_ratio,
+        penalty_factor, standardize, direction, solver, control, progress,
+        call
+    )
+    warn_unfinished(path)
+    path
+}
+
+#' @rdname kliep_path
+#' @export
+kliep_change <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
+                         lambda2, ...) {
+    call <- match.call()
+    passed <- c("penalty_factor", "standardize", "direction", "solver",
+                "control", "progress")
+    check_dots(list(...), c(names(formals()), passed), "kliep_change")
+    if (missing(lambda2) || length(lambda2) != 1L) {
+        stop_kliep(
+            "lambda",
+            paste0("`kliep_change()` needs one `lambda2`: got ",
+                   if (missing(lambda2)) "none" else length(lambda2), "."),
+            hint = "`kliep_path()` fits many, and chooses a grid itself."
+        )
+    }
+    change <- fit_change(x, y, features, lambda1, lambda2, call, ...)
+    stop_if_unbounded(change)
+    warn_unfinished(change)
+    change
+}
+
+fit_change <- function(x, y, features, lambda1, lambda2, call,
+                       penalty_factor = NULL,
+                       standardize = c("within", "pooled", "none"),
+                       direction = c("p/q", "q/p", "symmetric"),
+                       solver = c("auto", "primal", "dual"),
+                       control = kliep_control(), progress = interactive()) {
+    path <- fit_path(
+        x, y, features, lambda1, lambda2, nlambda = 1L,
+        lambda_min_ratio = NULL, penalty_factor, standardize, direction,
+        solver, control, progress, call
+    )
+    as_change(path)
+}
+
+# Check, fit, and wrap up: what kliep_path() and kliep_change() share.
+fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
+                     lambda_min_ratio, penalty_factor, standardize, direction,
+                     solver, control, progress, call) {
+    samples <- check_samples(x, y)
+    features <- check_features(features)
+    control <- check_control(control)
+    lambda1 <- check_lambda1(lambda1)
+    settings <- list(
+        lambda1 = lambda1,
+        lambda2 = check_lambda2(lambda2),
+        nlambda = check_nlambda(nlambda),
+        lambda_min_ratio = check_lambda_min_ratio(lambda_min_ratio),
+        penalty = check_penalty_factor(penalty_factor, samples$variables),
+        standardize = check_standardize(standardize),
+        direction = check_direction(direction),
+        solver = check_solver(solver, lambda1),
+        tol = control$tol,
+        max_iter = control$max_iter,
+        threads = control$threads
+    )
+    check_constant(samples, settings$standardize)
+    progress <- check_flag(progress, "progress")
+    fit <- tryCatch(
+        rust_fit_path(
+            samples$x, samples$y, rust_features(features), settings,
+            if (progress) progress_bar("Fitting the path")
+        ),
+        kliep_error_overflow = function(condition) {
+            stop_overflow(rbind(samples$x, samples$y), samples$variables,
+                          settings$standardize)
+        }
+    )
+    new_change_path(
+        fit,
+        lambda1 = lambda1,
+        features = features,
+        settings = settings,
+        control = control,
+        variables = samples$variables,
+        n = c(x = nrow(samples$x), y = nrow(samples$y)),
+        call = call
+    )
+}
+
+# A function of (done, total) that draws a bar. It is called from inside the
+# fit, where an R error has nowhere to go, so it never throws.
+progress_bar <- function(name, frame = parent.frame()) {
+    bar <- NULL
+    function(done, total) {
+        tryCatch({
+            if (is.null(bar)) {
+                bar <<- cli::cli_progress_bar(name, total = total,
+                                              .envir = frame)
+            }
+            cli::cli_progress_update(set = done, id = bar, .envir = frame)
+        }, error = function(condition) NULL)
+        invisible()
+    }
+}
+
+# ---- how a fit ended -------------------------------------------------------
+
+warn_unfinished <- function(path) {
+    warn_max_iter(path)
+    warn_near_threshold(path)
+    warn_unbounded(path)
+}
+
+warn_max_iter <- function(path) {
+    late <- which(path$diagnostics$status == "max_iter")
+    if (length(late) == 0L) return(invisible())
+    worst <- max(path$diagnostics$kkt[late])
+    warn_kliep(
+        "max_iter",
+        paste0(length(late), " of ", length(path$lambda2),
+               " lambda2 values did not reach tol = ",
+               format(path$control$tol), " (", step_ranges(late),
+               ", worst KKT ", format(worst, digits = 1L), ")."),
+        hint = "Raise `max_iter` in `kliep_control()`, or `lambda1`."
+    )
+}
+
+warn_near_threshold <- function(path) {
+    near <- which(path$diagnostics$status == "near_threshold")
+    if (length(near) == 0L) return(invisible())
+    warn_kliep(
+        "near_threshold",
+        paste0("lambda2 = ", format(path$lambda2[near[1L]], digits = 4L),
+               " (", step_ranges(near), ") is too close to the value below ",
+               "which the objective has no minimum: ",
+               "these coefficients cannot be relied on."),
+        hint = "Raise `lambda2` or set `lambda1 > 0`."
+    )
+}
+
+warn_unbounded <- function(path) {
+    end <- which(path$diagnostics$status == "unbounded")
+    if (length(end) == 0L) return(invisible())
+    warn_kliep(
+        "unbounded",
+        paste0("The path ends at lambda2 = ",
+               format(path$lambda2[end[1L]], digits = 4L), " (step ", end[1L],
+               "): with lambda1 = ", format(path$lambda1),
+               " the objective has no minimum there or below."),
+        hint = "Set `lambda1 > 0` to go on, or keep to larger `lambda2`."
+    )
+}
+
+stop_if_unbounded <- function(change) {
+    if (!any(change$diagnostics$status == "unbounded")) return(invisible())
+    stop_kliep(
+        "unbounded",
+        paste0("The objective has no minimum at lambda2 = ",
+               format(change$lambda2[1L], digits = 4L), " with lambda1 = ",
+               format(change$lambda1), "."),
+        hint = paste0(
+            "Raise `lambda2` (nothing is detected from ",
+            format(change$lambda_max, digits = 4L),
+            " upwards) or set `lambda1 > 0`."
+        )
+    )
+}
+
+stop_overflow <- function(values, variables, standardize) {
+    largest <- arrayInd(which.max(abs(values)), dim(values))
+    stop_kliep(
+        "overflow",
+        paste0("The features overflow: the largest value is ",
+               format(values[largest], digits = 3L), " in column `",
+               variables[largest[2L]], "`."),
+        hint = if (standardize == "none")
+            "Use `standardize = \"within\"` or rescale the columns." else
+            "Rescale the columns, or drop observations this far out."
+    )
+}
+
+# c(1, 2, 3, 7) becomes "steps 1-3, 7".
+step_ranges <- function(steps) {
+    run <- cumsum(c(TRUE, diff(steps) != 1L))
+    ranges <- vapply(split(steps, run), function(part) {
+        paste(unique(range(part)), collapse = "-")
+    }, "")
+    paste(if (length(steps) == 1L) "step" else "steps",
+          paste(ranges, collapse = ", "))
+}
