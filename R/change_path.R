@@ -1,0 +1,337 @@
+# What every method of change detection returns: estimates of the change over
+# a decreasing grid of penalties, kept as the list of non-zero coefficients.
+
+# The only place the class is set. `fit` is the list that comes from Rust.
+new_change_path <- function(fit, lambda1, features, settings, control,
+                            variables, n, call) {
+    per_lambda2 <- c("lambda2", "objective", "gap", "kkt", "n_detected",
+                     "n_edges", "iterations", "status", "seconds")
+    per_coefficient <- c("step", "from", "to", "term", "value")
+    structure(
+        class = "change_path",
+        list(
+            lambda2 = fit$lambda2,
+            diagnostics = as.data.frame(fit[per_lambda2]),
+            coefficients = as.data.frame(fit[per_coefficient]),
+            log_normalizer = fit$log_normalizer,
+            lambda_max = fit$lambda_max,
+            lambda1 = lambda1,
+            features = features,
+            direction = settings$direction,
+            standardize = settings$standardize,
+            solver = settings$solver,
+            control = control,
+            center = list(x = fit$center_x, y = fit$center_y),
+            scale = list(x = fit$scale_x, y = fit$scale_y),
+            variables = variables,
+            n = n,
+            penalty_factor = settings$penalty,
+            call = call
+        )
+    )
+}
+
+# A fit at one lambda2 is a path of length one.
+as_change <- function(path) {
+    class(path) <- c("change", "change_path")
+    path
+}
+
+is_change <- function(object) inherits(object, "change")
+
+# ---- which step of the path ------------------------------------------------
+
+# The steps that have coefficients: all but the one at which an unbounded path
+# ends.
+fitted_steps <- function(object) {
+    which(object$diagnostics$status != "unbounded")
+}
+
+# NULL is the last fitted step. A value off the grid gives the nearest one.
+find_step <- function(object, lambda2) {
+    fitted <- fitted_steps(object)
+    if (length(fitted) == 0L) stop_no_fit(object$lambda2[1L])
+    if (is.null(lambda2)) return(fitted[length(fitted)])
+    check_lambda_values(lambda2, "lambda2")
+    if (length(lambda2) != 1L) {
+        stop_kliep("lambda", paste0("`lambda2` must be one value: got ",
+                                    length(lambda2), "."),
+                   hint = "Use `lapply()` over the values.")
+    }
+    distance <- abs(object$lambda2 - lambda2)
+    step <- which.min(distance)
+    if (!step %in% fitted) stop_no_fit(lambda2)
+    if (distance[step] > 1e-6 * max(lambda2, object$lambda2[step])) {
+        inform_kliep("lambda", paste0(
+            "lambda2 = ", format(lambda2, digits = 4L),
+            " is not on the path; taking the nearest, ",
+            format(object$lambda2[step], digits = 4L), "."
+        ))
+    }
+    step
+}
+
+stop_no_fit <- function(lambda2) {
+    stop_kliep(
+        "unbounded",
+        paste0("There is no fit at lambda2 = ", format(lambda2, digits = 4L),
+               ": the objective has no minimum there."),
+        hint = "Take a larger `lambda2`, or refit with `lambda1 > 0`."
+    )
+}
+
+# ---- factors ---------------------------------------------------------------
+
+# One row for each detected factor of the given steps: step, from, to and
+# weight, which is the coefficient where a factor has one and the norm of its
+# coefficients where it has more. Never larger than the number of non-zeros.
+factor_weights <- function(object, steps = fitted_steps(object)) {
+    rows <- object$coefficients[object$coefficients$step %in% steps, ]
+    d <- length(object$variables)
+    # As doubles: d^2 * steps leaves the integers at d = 20,000.
+    key <- (as.double(rows$step) * d + rows$from) * d + rows$to
+    first <- which(!duplicated(key))
+    group <- match(key, key[first])
+    norm <- sqrt(as.vector(rowsum(rows$value^2, group, reorder = FALSE)))
+    size <- ifelse(rows$from[first] == rows$to[first],
+                   single_size(object$features), edge_size(object$features))
+    data.frame(
+        step = rows$step[first],
+        from = rows$from[first],
+        to = rows$to[first],
+        weight = ifelse(size == 1L, rows$value[first], norm)
+    )
+}
+
+# The same for edges alone, without the variables' own factors.
+edge_weights <- function(object, steps = fitted_steps(object)) {
+    weights <- factor_weights(object, steps)
+    weights[weights$from != weights$to, ]
+}
+
+# The number of factors: edges and variables alone.
+n_factors <- function(object) {
+    d <- length(object$variables)
+    d * (d + 1) / 2
+}
+
+# ---- methods ---------------------------------------------------------------
+
+#' Coefficients of a change
+#'
+#' The estimated change at one `lambda2`, as a matrix of factors or as a table
+#' of coefficients.
+#'
+#' @param object A `change_path` or a `change`, from [kliep_path()],
+#'   [kliep_change()] or another method.
+#' @param lambda2 One value on the path; off the grid, the nearest is taken
+#'   with a message. `NULL` is the smallest one that has a fit.
+#' @param type `"matrix"` or `"table"`.
+#' @param ... Must be empty.
+#' @return For `"matrix"`, a sparse symmetric [Matrix::Matrix] with one row
+#'   and column for each variable: off the diagonal the edges, on the diagonal
+#'   the variables alone. An entry is the coefficient where the factor has one
+#'   and the Euclidean norm of its coefficients where it has more. For
+#'   `"table"`, a data frame with one row for each coefficient that is not
+#'   zero: `from`, `to` (the same for a variable alone), `term` and `value`.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 200, n_changed = 3)
+#' path <- kliep_path(pair$x, pair$y)
+#' coef(path, lambda2 = path$lambda2[20])
+#' coef(path, lambda2 = path$lambda2[20], type = "table")
+coef.change_path <- function(object, lambda2 = NULL,
+                             type = c("matrix", "table"), ...) {
+    check_dots(list(...), names(formals()), "coef")
+    type <- check_choice(type, "type", c("matrix", "table"))
+    step <- find_step(object, lambda2)
+    if (type == "table") return(coefficient_table(object, step))
+    weights <- factor_weights(object, step)
+    d <- length(object$variables)
+    Matrix::sparseMatrix(
+        i = weights$from, j = weights$to, x = weights$weight,
+        dims = c(d, d), symmetric = TRUE,
+        dimnames = list(object$variables, object$variables)
+    )
+}
+
+coefficient_table <- function(object, step) {
+    rows <- object$coefficients[object$coefficients$step == step, ]
+    rows <- rows[order(rows$from, rows$to, rows$term), ]
+    data.frame(
+        from = object$variables[rows$from],
+        to = object$variables[rows$to],
+        term = term_labels(object$features, object$variables, rows$from,
+                           rows$to, rows$term),
+        value = rows$value
+    )
+}
+
+#' The detected edges
+#'
+#' The edges along which the two networks differ, strongest first.
+#'
+#' @inheritParams coef.change_path
+#' @return A data frame with one row for each detected edge: `from`, `to` and
+#'   `weight`, the coefficient where an edge has one (positive where the
+#'   interaction is stronger in `x`) and the norm of its coefficients where it
+#'   has more. For a path also `enters`, the largest `lambda2` of the path at
+#'   which the edge is detected. Edges of equal weight stay in the order of
+#'   the variables. No edges give a data frame without rows.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 200, n_changed = 3)
+#' path <- kliep_path(pair$x, pair$y)
+#' edges(path, lambda2 = path$lambda2[20])
+edges <- function(object, lambda2 = NULL, ...) {
+    UseMethod("edges")
+}
+
+#' @rdname edges
+#' @export
+edges.change_path <- function(object, lambda2 = NULL, ...) {
+    check_dots(list(...), names(formals()), "edges")
+    step <- find_step(object, lambda2)
+    found <- edge_weights(object, step)
+    found <- found[order(-abs(found$weight), found$from, found$to), ]
+    table <- data.frame(
+        from = object$variables[found$from],
+        to = object$variables[found$to],
+        weight = found$weight
+    )
+    if (!is_change(object)) table$enters <- entry_lambda2(object, found)
+    table
+}
+
+# The largest lambda2 at which each of these edges is detected.
+entry_lambda2 <- function(object, found) {
+    rows <- object$coefficients
+    d <- as.double(length(object$variables))
+    # Steps are stored in order, so the first match is the entry.
+    rows <- rows[order(rows$step), ]
+    first <- match(found$from * d + found$to, rows$from * d + rows$to)
+    object$lambda2[rows$step[first]]
+}
+
+#' @export
+format.change_path <- function(x, ...) {
+    c(format_head(x), format_settings(x), format_solver(x))
+}
+
+format_head <- function(x) {
+    what <- if (is_change(x)) {
+        paste0("<change> at lambda2 = ", format(x$lambda2, digits = 4L))
+    } else {
+        paste0("<change_path> over ",
+               count_of(length(x$lambda2), "value"), " of lambda2")
+    }
+    c(what, paste0(
+        "  samples    x: ", x$n[["x"]], ", y: ", x$n[["y"]],
+        " observations of ",
+        count_of(length(x$variables), "variable"), " (",
+        count_of(n_factors(x), "factor"), ")"
+    ))
+}
+
+format_settings <- function(x) {
+    c(
+        paste0("  features   ", x$features$family),
+        paste0("  fit        ", x$direction, ", standardize ", x$standardize,
+               ", lambda1 = ", format(x$lambda1, digits = 4L))
+    )
+}
+
+# The word the user knows first, then the certificate.
+format_solver <- function(x) {
+    status <- table(factor(x$diagnostics$status, unique(x$diagnostics$status)))
+    counted <- if (is_change(x)) names(status) else
+        paste(status, names(status))
+    most <- if (is_change(x)) " " else " at most "
+    fitted <- x$diagnostics[fitted_steps(x), ]
+    worst <- function(column, name) {
+        values <- fitted[[column]]
+        if (length(values) == 0L || all(is.na(values))) return(NULL)
+        paste0(name, most, format(max(values, na.rm = TRUE), digits = 2L))
+    }
+    parts <- c(paste(counted, collapse = ", "), worst("kkt", "KKT"),
+               worst("gap", "gap"))
+    paste0("  solver     ", x$solver, ": ", paste(parts, collapse = ", "))
+}
+
+#' @export
+print.change_path <- function(x, ...) {
+    cat(format(x), "", sep = "\n")
+    if (is_change(x)) {
+        print_edges(x)
+    } else {
+        print_rows(x)
+        cat("\nNext: edges(path), coef(path), plot(path)\n")
+    }
+    invisible(x)
+}
+
+# A handful of rows, evenly over the path and with both ends.
+print_rows <- function(x, most = 8L) {
+    columns <- c("lambda2", "n_detected", "n_edges", "status")
+    steps <- seq_along(x$lambda2)
+    shown <- unique(round(seq(1, length(steps), length.out = most)))
+    if (length(steps) <= most) shown <- steps
+    rows <- x$diagnostics[shown, columns]
+    rows$lambda2 <- format(rows$lambda2, digits = 3L)
+    rows <- cbind(step = shown, rows)
+    print(rows, row.names = FALSE, right = TRUE)
+}
+
+print_edges <- function(x, most = 10L) {
+    found <- edges(x)
+    cat(count_of(nrow(found), "edge"), " detected",
+        if (nrow(found) > 0L) ", strongest first:", "\n", sep = "")
+    if (nrow(found) == 0L) return(invisible())
+    print(utils::head(found, most), digits = 3L, row.names = FALSE)
+    left <- nrow(found) - most
+    if (left > 0L) cat("... and ", left, " more: edges(fit)\n", sep = "")
+}
+
+#' @export
+summary.change_path <- function(object, ...) {
+    steps <- fitted_steps(object)
+    structure(
+        class = "summary.change_path",
+        list(
+            path = object,
+            edges = if (length(steps) > 0L) edges(object),
+            seconds = sum(object$diagnostics$seconds)
+        )
+    )
+}
+
+#' @export
+print.summary.change_path <- function(x, most = 10L, ...) {
+    path <- x$path
+    cat(format(path), sep = "\n")
+    cat("  lambda2    ",
+        paste(format(unique(rev(range(path$lambda2))), digits = 3L),
+              collapse = " to "),
+        "; nothing is detected from ", format(path$lambda_max, digits = 3L),
+        " upwards\n", sep = "")
+    cat("  time       ", format(x$seconds, digits = 2L), " s, ",
+        sum(path$diagnostics$iterations), " iterations\n\n", sep = "")
+    if (is.null(x$edges)) {
+        cat("No fit: the objective has no minimum.\n")
+    } else {
+        print_summary_edges(x$edges, most, is_change(path))
+    }
+    invisible(x)
+}
+
+print_summary_edges <- function(found, most, single) {
+    cat(count_of(nrow(found), "edge"), " detected",
+        if (!single) " at the smallest lambda2",
+        if (nrow(found) > most) paste0("; the strongest ", most),
+        if (nrow(found) > 0L) ":", "\n", sep = "")
+    if (nrow(found) > 0L) {
+        print(utils::head(found, most), digits = 3L, row.names = FALSE)
+    }
+}

@@ -1,0 +1,87 @@
+#' The fitted density ratio at new observations
+#'
+#' The ratio of the density of P (the sample `x`) to that of Q (the sample
+#' `y`),
+#' \deqn{\hat r(z) = e^{\theta^\top f(z)} \Big/ \frac{1}{n_Q} \sum_{i=1}^{n_Q}
+#'     e^{\theta^\top f(y_i)},}{
+#'     r(z) = exp(theta' f(z)) / mean_i exp(theta' f(y_i)),}
+#' which averages to one over the `y` that was fitted.
+#'
+#' @inheritParams coef.change_path
+#' @param newdata Observations to evaluate: a matrix or data frame with the
+#'   variables of the fit, matched by name where it has names.
+#' @param type `"log_ratio"`, its exponential `"ratio"`, or `"weight"`, the
+#'   ratio scaled to average one over `newdata`, which cannot overflow.
+#' @param sample Which sample `newdata` belongs to, and so which means and
+#'   variances standardise it. It matters for `standardize = "within"` only.
+#' @return A numeric vector with one element for each row of `newdata`.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 200, n_changed = 3)
+#' fit <- kliep_change(pair$x, pair$y, lambda2 = 0.1)
+#' ratio <- predict(fit, pair$y, type = "ratio")
+#' mean(ratio)
+#' # Where the ratio is high, `y` looks most like `x`.
+#' summary(ratio)
+predict.change_path <- function(object, newdata, lambda2 = NULL,
+                                type = c("log_ratio", "ratio", "weight"),
+                                sample = c("y", "x"), ...) {
+    check_dots(list(...), names(formals()), "predict")
+    type <- check_choice(type, "type", c("log_ratio", "ratio", "weight"))
+    sample <- check_choice(sample, "sample", c("y", "x"))
+    step <- find_step(object, lambda2)
+    newdata <- check_newdata(newdata, object$variables)
+    log_ratio <- scores_at(object, step, newdata, sample) -
+        object$log_normalizer[step]
+    switch(type, log_ratio = log_ratio, ratio = exp(log_ratio),
+           weight = mean_one(log_ratio))
+}
+
+scores_at <- function(object, step, newdata, sample) {
+    rows <- object$coefficients[object$coefficients$step == step, ]
+    tryCatch(
+        rust_feature_scores(
+            newdata, object$center[[sample]], object$scale[[sample]],
+            rust_features(object$features), rows$from, rows$to, rows$term,
+            rows$value
+        ),
+        kliep_error_overflow = function(condition) {
+            stop_overflow(newdata, object$variables, object$standardize)
+        }
+    )
+}
+
+# Columns beyond those of the fit are dropped before anything looks at them.
+check_newdata <- function(newdata, variables) {
+    if (all(variables %in% colnames(newdata))) {
+        check_names(colnames(newdata), "newdata")
+        newdata <- newdata[, variables, drop = FALSE]
+    }
+    newdata <- check_sample(newdata, "newdata", least = 1L)
+    names <- colnames(newdata)
+    if (!is.null(names) && !identical(names, variables)) {
+        absent <- setdiff(variables, names)
+        stop_kliep(
+            "dimension",
+            paste0("`newdata` must have the columns of the fit: ",
+                   name_some(absent),
+                   if (length(absent) == 1L) " is" else " are", " missing."),
+            hint = "Without column names, columns are matched by position."
+        )
+    }
+    if (ncol(newdata) != length(variables)) {
+        stop_kliep(
+            "dimension",
+            paste0("`newdata` must have the ", length(variables),
+                   " columns of the fit: got ", ncol(newdata), ".")
+        )
+    }
+    unname(newdata)
+}
+
+# exp(log_ratio) over its mean, shifted by the maximum so that it stays finite.
+mean_one <- function(log_ratio) {
+    weight <- exp(log_ratio - max(log_ratio))
+    weight / mean(weight)
+}
