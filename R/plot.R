@@ -1,0 +1,308 @@
+# Pictures. What to draw is computed by path_lines() and edge_bars(); the
+# autoplot() methods only draw.
+
+# Okabe-Ito colours: told apart by colour-blind readers, and in grey by their
+# lightness together with line type and width.
+colour_positive <- "#0072B2"
+colour_negative <- "#D55E00"
+colour_changed <- "#D55E00"
+colour_weak <- "grey65"
+
+# ---- what to draw ----------------------------------------------------------
+
+# Weights of edges over the path: one row for each edge and lambda2, zeros
+# included, for at most `max_edges` edges, the strongest anywhere on the path
+# first. Changed edges come first where `truth` is known.
+path_lines <- function(object, truth = NULL, max_edges = 200L) {
+    # log(0) has no place on the axis.
+    steps <- intersect(fitted_steps(object), which(object$lambda2 > 0))
+    weights <- edge_weights(object, steps)
+    kept <- strongest_edges(object, weights, truth, max_edges)
+    grid <- expand.grid(step = steps, edge = seq_len(nrow(kept)))
+    d <- as.double(length(object$variables))
+    key <- function(step, from, to) (step * d + from) * d + to
+    at <- match(key(grid$step, kept$from[grid$edge], kept$to[grid$edge]),
+                key(weights$step, weights$from, weights$to))
+    data.frame(
+        edge = kept$label[grid$edge],
+        rank = grid$edge,
+        changed = kept$changed[grid$edge],
+        lambda2 = object$lambda2[grid$step],
+        weight = ifelse(is.na(at), 0, weights$weight[at])
+    )
+}
+
+strongest_edges <- function(object, weights, truth, max_edges) {
+    by_size <- order(-abs(weights$weight), weights$from, weights$to)
+    found <- weights[by_size, c("from", "to")]
+    found <- found[!duplicated(found), ]
+    found$label <- edge_label(object$variables[found$from],
+                              object$variables[found$to])
+    found$changed <- is_changed(object, found, truth)
+    found <- found[order(!found$changed), ]
+    utils::head(found, max_edges)
+}
+
+edge_label <- function(from, to, most = 14L) {
+    short <- function(name) {
+        ifelse(nchar(name) > most, paste0(substr(name, 1L, most - 1L), "~"),
+               name)
+    }
+    paste(short(from), short(to), sep = " - ")
+}
+
+# TRUE for edges in `truth`, whichever way round it names them.
+is_changed <- function(object, found, truth) {
+    if (is.null(truth)) return(rep(FALSE, nrow(found)))
+    truth <- check_truth(truth, object$variables)
+    d <- as.double(length(object$variables))
+    (found$from * d + found$to) %in% (truth$from * d + truth$to)
+}
+
+# The changed edges as column numbers with from < to.
+check_truth <- function(truth, variables) {
+    if (!is.data.frame(truth) || !all(c("from", "to") %in% names(truth))) {
+        stop_kliep(
+            "truth",
+            paste0("`truth` must be a data frame with columns `from` and ",
+                   "`to`: got ", describe(truth), ".")
+        )
+    }
+    from <- match(truth$from, variables)
+    to <- match(truth$to, variables)
+    unknown <- c(truth$from[is.na(from)], truth$to[is.na(to)])
+    if (length(unknown) > 0L) {
+        stop_kliep(
+            "truth",
+            paste0("`truth` names variables that are not in the fit: ",
+                   name_some(unique(unknown)), ".")
+        )
+    }
+    data.frame(from = pmin(from, to), to = pmax(from, to))
+}
+
+# Where the labels of `n` edges go, changed ones first and then the strongest:
+# at the end of their lines, moved apart so that none covers another.
+line_labels <- function(lines, n) {
+    last <- lines[lines$lambda2 == min(lines$lambda2) & lines$weight != 0, ]
+    last <- utils::head(last[order(!last$changed, -abs(last$weight)), ], n)
+    last$at <- spread_apart(last$weight, 0.045 * diff(range(lines$weight)))
+    last
+}
+
+# The values nearest to `positions`, in the same order, that are at least
+# `distance` apart: neighbours that are too close share their mean position.
+spread_apart <- function(positions, distance) {
+    order <- order(positions)
+    # On shifted positions "at least distance apart" reads "not decreasing".
+    shift <- distance * seq_along(positions)
+    positions[order] <- stats::isoreg(positions[order] - shift)$yf + shift
+    positions
+}
+
+# ---- drawing ---------------------------------------------------------------
+
+#' Plot a path of changes
+#'
+#' Draws the weight of every edge against `lambda2`, from the sparse end on
+#' the left to the dense end on the right, and names the strongest edges. Where
+#' the changed edges are known (`truth`), they are dashed and coloured. A
+#' single [kliep_change()] is drawn as its strongest edges in order.
+#'
+#' @param object,x A `change_path` or a `change`.
+#' @param truth The changed edges, if known: a data frame with columns `from`
+#'   and `to`, such as `$truth` of [sim_gaussian()].
+#' @param lambda2 Mark this value by a vertical line.
+#' @param label How many edges to name.
+#' @param max_edges The most edges to draw: the strongest, changed ones first.
+#'   More lines than this make a picture slow to draw and no easier to read.
+#' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
+#' @return A `ggplot` object; `plot()` also draws it.
+#' @importFrom ggplot2 autoplot .data
+#' @export autoplot
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 20, n = 200, n_changed = 5)
+#' path <- kliep_path(pair$x, pair$y)
+#' plot(path)
+#' plot(path, truth = pair$truth)
+autoplot.change_path <- function(object, truth = NULL, lambda2 = NULL,
+                                 label = 8, max_edges = 200, ...) {
+    check_dots(list(...), names(formals()), "autoplot")
+    label <- check_whole(label, "label", least = 0)
+    max_edges <- check_whole(max_edges, "max_edges")
+    lines <- path_lines(object, truth, max_edges)
+    plot <- if (nrow(lines) == 0L || length(unique(lines$lambda2)) == 1L) {
+        draw_bars(object, truth)
+    } else {
+        draw_lines(lines, label, !is.null(truth), is_signed(object))
+    }
+    plot + mark_lambda2(lambda2)
+}
+
+#' @rdname autoplot.change_path
+#' @export
+plot.change_path <- function(x, ...) {
+    plot <- autoplot(x, ...)
+    print(plot)
+    invisible(plot)
+}
+
+# An edge with one coefficient has a direction, a norm has none.
+is_signed <- function(object) edge_size(object$features) == 1L
+
+draw_lines <- function(lines, label, known, signed) {
+    labels <- line_labels(lines, label)
+    lines$style <- line_style(lines, labels, known, signed)
+    # Faint lines first, so that they do not cover the others.
+    lines <- lines[order(lines$style, -lines$rank), ]
+    lines$rank <- factor(lines$rank, unique(lines$rank))
+    ggplot2::ggplot(lines, ggplot2::aes(-log10(.data$lambda2), .data$weight)) +
+        ggplot2::geom_hline(yintercept = 0, colour = "grey40",
+                            linewidth = 0.3) +
+        ggplot2::geom_line(
+            ggplot2::aes(group = .data$rank, colour = .data$style,
+                         linetype = .data$style, linewidth = .data$style),
+            show.legend = known
+        ) +
+        draw_labels(labels, lines$lambda2) +
+        scale_styles() +
+        scale_lambda2(lines$lambda2, labels$edge) +
+        ggplot2::labs(x = expression(lambda[2]), y = "weight of the edge") +
+        theme_kliepnet()
+}
+
+line_style <- function(lines, labels, known, signed) {
+    style <- if (known) {
+        ifelse(lines$changed, "changed", "not changed")
+    } else {
+        found <- match(lines$rank, labels$rank)
+        ifelse(is.na(found), "other", sign_style(labels$weight, signed)[found])
+    }
+    as_style(style)
+}
+
+sign_style <- function(weight, signed) {
+    if (!signed) return(rep("detected", length(weight)))
+    ifelse(weight > 0, "higher in x", "higher in y")
+}
+
+# Drawn in this order, each over the ones before.
+styles <- data.frame(
+    row.names = c("other", "not changed", "detected", "higher in y",
+                  "higher in x", "changed"),
+    colour = c(colour_weak, colour_weak, colour_positive, colour_negative,
+               colour_positive, colour_changed),
+    width = c(0.3, 0.3, 0.7, 0.7, 0.7, 0.7),
+    line = c("solid", "solid", "solid", "solid", "solid", "42"),
+    shape = c(1, 1, 16, 16, 17, 16)
+)
+
+as_style <- function(style) factor(style, intersect(rownames(styles), style))
+
+scale_styles <- function() {
+    named <- function(column) {
+        stats::setNames(styles[[column]], rownames(styles))
+    }
+    list(
+        ggplot2::scale_colour_manual(values = named("colour"), name = NULL),
+        ggplot2::scale_linewidth_manual(values = named("width"), name = NULL),
+        ggplot2::scale_linetype_manual(values = named("line"), name = NULL),
+        ggplot2::scale_shape_manual(values = named("shape"), name = NULL)
+    )
+}
+
+draw_labels <- function(labels, lambda2) {
+    end <- -log10(min(lambda2))
+    width <- diff(log10(range(lambda2)))
+    list(
+        ggplot2::geom_segment(
+            ggplot2::aes(x = end, xend = end + 0.015 * width,
+                         y = .data$weight, yend = .data$at),
+            data = labels, colour = "grey60", linewidth = 0.3
+        ),
+        ggplot2::geom_text(
+            ggplot2::aes(x = end + 0.02 * width, y = .data$at,
+                         label = .data$edge),
+            data = labels, hjust = 0, size = 3
+        )
+    )
+}
+
+# Reads from large to small, with room on the right for the labels.
+scale_lambda2 <- function(lambda2, labels) {
+    breaks <- lambda2_breaks(range(lambda2))
+    room <- 0.02 + 0.016 * max(0L, nchar(labels))
+    ggplot2::scale_x_continuous(
+        breaks = -log10(breaks),
+        labels = format(breaks, drop0trailing = TRUE, trim = TRUE),
+        expand = ggplot2::expansion(mult = c(0.02, room))
+    )
+}
+
+# 1, 2, 5 in every decade, or whole decades where that would be too many.
+lambda2_breaks <- function(range) {
+    decades <- 10^seq(floor(log10(range[1L])), ceiling(log10(range[2L])))
+    inside <- function(values) {
+        values[values >= range[1L] * 0.999 & values <= range[2L] * 1.001]
+    }
+    breaks <- inside(sort(as.vector(outer(c(1, 2, 5), decades))))
+    if (length(breaks) > 8L) return(inside(decades))
+    if (length(breaks) < 2L) return(signif(range, 2L))
+    breaks
+}
+
+mark_lambda2 <- function(lambda2) {
+    if (is.null(lambda2)) return(NULL)
+    lambda2 <- check_number(lambda2, "lambda2", "lambda")
+    ggplot2::geom_vline(xintercept = -log10(lambda2), colour = "grey20",
+                        linewidth = 0.4)
+}
+
+# One lambda2: the strongest edges in order, as a dot each.
+draw_bars <- function(object, truth, most = 25L) {
+    bars <- utils::head(edges(object), most)
+    if (nrow(bars) == 0L) return(draw_nothing())
+    bars$edge <- edge_label(bars$from, bars$to)
+    bars$place <- factor(seq_len(nrow(bars)), rev(seq_len(nrow(bars))))
+    bars$style <- bar_style(object, bars, truth)
+    ggplot2::ggplot(bars, ggplot2::aes(.data$weight, .data$place,
+                                       colour = .data$style)) +
+        ggplot2::geom_vline(xintercept = 0, colour = "grey40",
+                            linewidth = 0.3) +
+        ggplot2::geom_segment(
+            ggplot2::aes(x = 0, xend = .data$weight, yend = .data$place),
+            linewidth = 0.5, show.legend = FALSE
+        ) +
+        ggplot2::geom_point(ggplot2::aes(shape = .data$style), size = 2) +
+        scale_styles() +
+        ggplot2::scale_y_discrete(labels = rev(bars$edge)) +
+        ggplot2::labs(x = "weight of the edge", y = NULL) +
+        theme_kliepnet()
+}
+
+bar_style <- function(object, bars, truth) {
+    if (is.null(truth)) {
+        return(as_style(sign_style(bars$weight, is_signed(object))))
+    }
+    found <- data.frame(from = match(bars$from, object$variables),
+                        to = match(bars$to, object$variables))
+    as_style(ifelse(is_changed(object, found, truth), "changed",
+                    "not changed"))
+}
+
+draw_nothing <- function() {
+    ggplot2::ggplot() +
+        ggplot2::annotate("text", x = 0, y = 0, label = "No edges detected") +
+        ggplot2::theme_void()
+}
+
+theme_kliepnet <- function() {
+    ggplot2::theme_minimal(base_size = 11) +
+        ggplot2::theme(
+            legend.position = "top",
+            legend.justification = "left",
+            panel.grid.minor = ggplot2::element_blank()
+        )
+}
