@@ -1,0 +1,23 @@
+#' kliepnet: sparse changes between two Markov networks
+#'
+#' Learns where two Markov networks differ, from one sample of each, without
+#' estimating either network: the ratio of the two densities is fitted
+#' directly, with a group penalty that keeps only the factors that changed.
+#'
+#' * Fit: [kliep_path()] over a grid of penalties, [kliep_change()] at one.
+#' * Choose what the factors look like: [feat_gaussian()].
+#' * Look: [edges()], [`coef()`][coef.change_path],
+#'   [`plot()`][plot.change_path], [`predict()`][predict.change_path].
+#' * Try out: [sim_gaussian()] draws a pair of samples with a known change.
+#'
+#' `vignette("kliepnet")` is a short tour.
+#'
+#' @section Conditions:
+#' Every error of the package has class `kliep_error` and one more that says
+#' what it is about, `kliep_error_dimension` for instance; warnings have
+#' `kliep_warning` and messages `kliep_message`. The message says what was
+#' wrong, what was got, and what to do.
+#'
+#' @importFrom stats coef predict
+#' @keywords internal
+"_PACKAGE"
