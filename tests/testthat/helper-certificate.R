@@ -1,0 +1,190 @@
+# An independent check of a fit, in plain R and dense matrices: the formulas of
+# the help page and nothing of the package's arithmetic.
+
+# The features of every factor for standardised data z, one column for each
+# coefficient, with the table of what each column is.
+dense_features <- function(z, features) {
+    s <- sign(z) * abs(z)^features$power
+    d <- ncol(z)
+    blocks <- list()
+    terms <- list()
+    for (v in seq_len(d)) {
+        for (u in seq_len(v)) {
+            if (u == v) {
+                block <- sapply(features$single, function(a) s[, u]^a)
+            } else {
+                block <- apply(features$pair, 2, function(a) {
+                    s[, u]^a[1] * s[, v]^a[2]
+                })
+            }
+            block <- matrix(block, nrow(z))
+            blocks <- c(blocks, list(block))
+            terms <- c(terms, list(data.frame(
+                from = u, to = v, term = seq_len(ncol(block))
+            )))
+        }
+    }
+    terms <- do.call(rbind, terms)
+    terms$factor <- match(paste(terms$from, terms$to),
+                          unique(paste(terms$from, terms$to)))
+    list(values = do.call(cbind, blocks), terms = terms)
+}
+
+standardised <- function(values, center, scale) {
+    sweep(sweep(values, 2, center), 2, scale, "/")
+}
+
+# The fitted problem: `loss` has one entry (g, H) for each log-sum-exp term,
+# log mean exp(H theta) - g'theta, so that "q/p" is the same with both signs
+# turned. `weight` is w_t for each factor.
+dense_problem <- function(path, x, y) {
+    fx <- dense_features(standardised(x, path$center$x, path$scale$x),
+                         path$features)
+    fy <- dense_features(standardised(y, path$center$y, path$scale$y),
+                         path$features)
+    forward <- list(g = colMeans(fx$values), H = fy$values)
+    backward <- list(g = -colMeans(fy$values), H = -fx$values)
+    terms <- fx$terms
+    first <- terms[!duplicated(terms$factor), ]
+    penalty <- path$penalty_factor
+    weight <- if (length(penalty) == 2) {
+        ifelse(first$from == first$to, penalty[[1]], penalty[[2]])
+    } else {
+        penalty
+    }
+    list(
+        loss = switch(path$direction, "p/q" = list(forward),
+                      "q/p" = list(backward),
+                      symmetric = list(forward, backward)),
+        terms = terms,
+        factors = first,
+        weight = weight
+    )
+}
+
+dense_theta <- function(path, problem, step) {
+    rows <- path$coefficients[path$coefficients$step == step, ]
+    theta <- numeric(nrow(problem$terms))
+    at <- match(paste(rows$from, rows$to, rows$term),
+                with(problem$terms, paste(from, to, term)))
+    stopifnot(!anyNA(at), !anyDuplicated(at))
+    theta[at] <- rows$value
+    theta
+}
+
+log_mean_exp <- function(v) max(v) + log(mean(exp(v - max(v))))
+softmax <- function(v) exp(v - max(v)) / sum(exp(v - max(v)))
+group_norms <- function(v, factor) sqrt(as.vector(rowsum(v^2, factor)))
+
+# Minus the gradient of the loss, and the weights alpha of each term.
+dense_xi <- function(problem, theta) {
+    alpha <- lapply(problem$loss, function(l) {
+        softmax(as.vector(l$H %*% theta))
+    })
+    parts <- Map(function(l, a) l$g - as.vector(crossprod(l$H, a)),
+                 problem$loss, alpha)
+    list(xi = Reduce(`+`, parts), alpha = alpha)
+}
+
+# Inf * 0 is 0 here: a factor kept out costs nothing as long as it is out.
+penalty_value <- function(problem, norms, lambda2) {
+    active <- norms > 0
+    lambda2 * sum(problem$weight[active] * norms[active])
+}
+
+dense_objective <- function(problem, theta, lambda1, lambda2) {
+    loss <- vapply(problem$loss, function(l) {
+        log_mean_exp(as.vector(l$H %*% theta)) - sum(l$g * theta)
+    }, 0)
+    norms <- group_norms(theta, problem$terms$factor)
+    sum(loss) + lambda1 / 2 * sum(theta^2) +
+        penalty_value(problem, norms, lambda2)
+}
+
+# Violation of the optimality conditions, one number for each factor.
+dense_kkt <- function(problem, theta, lambda1, lambda2) {
+    xi <- dense_xi(problem, theta)$xi
+    factor <- problem$terms$factor
+    norms <- group_norms(theta, factor)
+    bound <- lambda2 * problem$weight
+    bound[is.infinite(problem$weight)] <- Inf
+    inactive <- pmax(0, group_norms(xi, factor) - bound)
+    direction <- ifelse(norms[factor] > 0, theta / norms[factor], 0)
+    pull <- ifelse(direction == 0, 0, bound[factor] * direction)
+    active <- group_norms(xi - lambda1 * theta - pull, factor)
+    ifelse(norms > 0, active, inactive)
+}
+
+# The dual objective at the weights alpha of theta.
+dense_dual <- function(problem, theta, lambda1, lambda2) {
+    at <- dense_xi(problem, theta)
+    entropy <- vapply(at$alpha, function(a) {
+        -sum(ifelse(a > 0, a * log(length(a) * a), 0))
+    }, 0)
+    bound <- lambda2 * problem$weight
+    bound[is.infinite(problem$weight)] <- Inf
+    excess <- pmax(0, group_norms(at$xi, problem$terms$factor) - bound)
+    sum(entropy) - sum(excess^2) / (2 * lambda1)
+}
+
+# Everything at once for one step of a path.
+certificate <- function(path, x, y, step = 1) {
+    problem <- dense_problem(path, x, y)
+    theta <- dense_theta(path, problem, step)
+    lambda2 <- path$lambda2[step]
+    objective <- dense_objective(problem, theta, path$lambda1, lambda2)
+    list(
+        theta = theta,
+        objective = objective,
+        kkt = max(dense_kkt(problem, theta, path$lambda1, lambda2)),
+        gap = if (path$lambda1 > 0)
+            objective - dense_dual(problem, theta, path$lambda1, lambda2) else
+                NA_real_,
+        log_normalizer = log_mean_exp(as.vector(
+            dense_features(standardised(y, path$center$y, path$scale$y),
+                           path$features)$values %*% theta
+        ))
+    )
+}
+
+# max_t |xi_t| / w_t at theta = 0, over factors that are penalised.
+dense_lambda_max <- function(path, x, y) {
+    problem <- dense_problem(path, x, y)
+    xi <- dense_xi(problem, numeric(nrow(problem$terms)))$xi
+    penalised <- problem$weight > 0
+    max((group_norms(xi, problem$terms$factor) / problem$weight)[penalised])
+}
+
+# Without the ridge the objective has a minimum down to
+#   lambda2* = min over alpha in the simplex of max_t |g_t - (H'alpha)_t| / w_t,
+# a linear programme in (alpha, z) for factors with one coefficient.
+unbounded_threshold <- function(path, x, y) {
+    problem <- dense_problem(path, x, y)
+    g <- Reduce(`+`, lapply(problem$loss, `[[`, "g"))
+    h <- do.call(rbind, lapply(problem$loss, `[[`, "H"))
+    rows <- vapply(problem$loss, function(l) nrow(l$H), 0L)
+    sums <- matrix(0, length(rows), sum(rows))
+    sums[cbind(rep(seq_along(rows), rows), seq_len(sum(rows)))] <- 1
+    w <- problem$weight
+    constraints <- rbind(
+        cbind(t(h), w), cbind(t(h), -w), cbind(sums, 0)
+    )
+    solution <- lpSolve::lp(
+        "min", c(rep(0, sum(rows)), 1), constraints,
+        c(rep(">=", length(g)), rep("<=", length(g)), rep("=", length(rows))),
+        c(g, g, rep(1, length(rows)))
+    )
+    stopifnot(solution$status == 0)
+    solution$objval
+}
+
+# Small Gaussian pairs for tests that do not need the simulator.
+random_pair <- function(d, n_x, n_y = n_x, seed = 1) {
+    withr::with_seed(seed, {
+        mix <- diag(d) + matrix(rnorm(d * d, sd = 0.3), d)
+        list(
+            x = matrix(rnorm(n_x * d), n_x) %*% mix,
+            y = matrix(rnorm(n_y * d), n_y)
+        )
+    })
+}
