@@ -4,3 +4,11 @@
 
 pub mod error;
 pub mod monitor;
+
+pub mod kernel;
+pub mod simd;
+
+pub mod data;
+pub mod factors;
+pub mod features;
+pub mod scan;

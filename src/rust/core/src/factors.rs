@@ -1,0 +1,123 @@
+//! Factors by number, and how strongly each is penalised.
+
+use crate::error::{Error, Result};
+
+/// Index of the factor of variables u >= v: pairs are numbered row by row, (u, u) last in its row.
+pub fn factor_index(u: usize, v: usize) -> usize {
+    u * (u + 1) / 2 + v
+}
+
+/// The variables u >= v of a factor.
+pub fn factor_variables(factor: usize) -> (usize, usize) {
+    let mut u = (((8.0 * factor as f64 + 1.0).sqrt() - 1.0) / 2.0) as usize;
+    // The square root may be off by one once 8 t exceeds 2^53.
+    while factor_index(u, 0) > factor {
+        u -= 1;
+    }
+    while factor_index(u + 1, 0) <= factor {
+        u += 1;
+    }
+    (u, factor - factor_index(u, 0))
+}
+
+/// The penalty factors `w_t >= 0`: zero is not penalised, infinity is never let in.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PenaltyFactors {
+    /// One for single variables, one for pairs.
+    ByKind {
+        /// `w_t` of a factor (u, u).
+        single: f64,
+        /// `w_t` of a factor (u, v), u > v.
+        edge: f64,
+    },
+    /// One for each factor, in the order of their index.
+    Each(Vec<f64>),
+}
+
+impl PenaltyFactors {
+    /// Every factor alike.
+    pub fn equal() -> Self {
+        Self::ByKind { single: 1.0, edge: 1.0 }
+    }
+
+    /// No NaN, nothing negative, one for each of `factors`.
+    pub fn validate(&self, factors: usize) -> Result<()> {
+        let valid = match self {
+            Self::ByKind { single, edge } => *single >= 0.0 && *edge >= 0.0,
+            Self::Each(values) => values.len() == factors && values.iter().all(|w| *w >= 0.0),
+        };
+        if valid {
+            Ok(())
+        } else {
+            Err(Error::Argument(format!("penalty factors: {factors} numbers >= 0 are needed")))
+        }
+    }
+
+    /// `w_t` of the factor of variables u >= v.
+    #[inline(always)]
+    pub fn of(&self, u: usize, v: usize) -> f64 {
+        match self {
+            Self::ByKind { single, edge } => {
+                if u == v {
+                    *single
+                } else {
+                    *edge
+                }
+            }
+            Self::Each(values) => values[factor_index(u, v)],
+        }
+    }
+
+    /// The smallest positive `w_t` of a pair: what a bound over pairs may divide by.
+    pub fn smallest_edge(&self, variables: usize) -> f64 {
+        match self {
+            Self::ByKind { edge, .. } if *edge > 0.0 => *edge,
+            Self::ByKind { .. } => f64::INFINITY,
+            Self::Each(values) => (0..variables)
+                .flat_map(|u| &values[factor_index(u, 0)..factor_index(u, u)])
+                .filter(|w| **w > 0.0)
+                .fold(f64::INFINITY, |least, w| least.min(*w)),
+        }
+    }
+
+    /// The factors that carry no penalty.
+    pub fn unpenalised(&self, variables: usize) -> Vec<usize> {
+        let all = || (0..variables).flat_map(|u| (0..=u).map(move |v| (u, v)));
+        match self {
+            Self::ByKind { single, edge } if *single > 0.0 && *edge > 0.0 => Vec::new(),
+            Self::ByKind { edge, .. } if *edge > 0.0 => {
+                (0..variables).map(|u| factor_index(u, u)).collect()
+            }
+            _ => all()
+                .filter(|(u, v)| self.of(*u, *v) == 0.0)
+                .map(|(u, v)| factor_index(u, v))
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbering_goes_both_ways() {
+        let mut expected = 0;
+        for u in 0..60 {
+            for v in 0..=u {
+                assert_eq!(factor_index(u, v), expected);
+                assert_eq!(factor_variables(expected), (u, v));
+                expected += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn numbering_survives_where_doubles_do_not_resolve_it() {
+        for u in [92_681, 2_000_003, 94_906_265] {
+            for v in [0, u - 1, u] {
+                assert_eq!(factor_variables(factor_index(u, v)), (u, v));
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Features of factors: products of column powers, made when asked for, never stored for all factors.
+//!
+//! A factor is a pair (u, v), u > v, or a single variable (u, u). Its features are monomials
+//! `s_u^p s_v^q` of the transformed columns `s = sign(x)|x|^power`. Gaussian features are the one
+//! product `s_u s_v` and the square `s_u^2`.
+
+use crate::data::Samples;
+use crate::error::{Error, Result};
+use crate::factors::factor_variables;
+use crate::simd::dot3;
+use pulp::Simd;
+use std::ops::Range;
+
+/// Which monomials a family uses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Basis {
+    /// Exponent of the transform `sign(x)|x|^power`, before any product.
+    pub power: f64,
+    /// Exponents (p, q) of `s_u^p s_v^q` for a pair u > v.
+    pub pair: Vec<(usize, usize)>,
+    /// Exponents p of `s_u^p` for a single variable.
+    pub single: Vec<usize>,
+}
+
+impl Basis {
+    /// `x_u x_v` and `x_u^2`.
+    pub fn gaussian() -> Self {
+        Self { power: 1.0, pair: vec![(1, 1)], single: vec![2] }
+    }
+
+    /// Exponents of feature `k` of the factor (u, v).
+    fn exponents(&self, u: usize, v: usize, k: usize) -> (usize, usize) {
+        if u == v {
+            (self.single[k], 0)
+        } else {
+            self.pair[k]
+        }
+    }
+
+    /// All exponents in use, pairs and singles.
+    fn all(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.pair.iter().copied().chain(self.single.iter().map(|p| (*p, 0)))
+    }
+
+    fn validate(&self) -> Result<()> {
+        if self.pair.is_empty() || self.all().any(|(p, q)| p + q == 0) {
+            return Err(Error::Argument(
+                "features: pairs need at least one, and none may be constant".into(),
+            ));
+        }
+        if !(self.power > 0.0 && self.power.is_finite()) {
+            return Err(Error::Argument("features: the power must be positive".into()));
+        }
+        Ok(())
+    }
+}
+
+/// The features of every factor of a stacked pair of samples.
+#[derive(Debug, Clone)]
+pub struct Features {
+    basis: Basis,
+    variables: usize,
+    rows: usize,
+    /// `powers[p][u * rows + r] = s_u(r)^p`; `powers[0]` is a single row of ones.
+    powers: Vec<Vec<f64>>,
+}
+
+impl Features {
+    /// Transform the columns, raise them to the powers needed and check that no feature overflows.
+    pub fn new(samples: Samples, basis: Basis) -> Result<Self> {
+        basis.validate()?;
+        let (variables, rows) = (samples.variables(), samples.rows());
+        let mut base = samples.into_values();
+        if basis.power != 1.0 {
+            base.iter_mut().for_each(|x| *x = x.signum() * x.abs().powf(basis.power));
+        }
+        let degree = basis.all().map(|(p, q)| p.max(q)).max().unwrap_or(1);
+        let mut powers = vec![vec![1.0; rows], base];
+        for p in 2..=degree {
+            powers.push(powers[p - 1].iter().zip(&powers[1]).map(|(a, b)| a * b).collect());
+        }
+        let features = Self { basis, variables, rows, powers };
+        features.check_overflow()?;
+        Ok(features)
+    }
+
+    /// A feature and the sum of its squares over rows must stay finite.
+    fn check_overflow(&self) -> Result<()> {
+        let limit = (f64::MAX / self.rows as f64).sqrt();
+        for (p, q) in self.basis.all() {
+            let (first, top) = self.largest(p);
+            let (second, other) = self.largest(q);
+            // Written so that a NaN fails, too.
+            if !(top * other).lt(&limit) {
+                let second = if q == 0 { first } else { second };
+                return Err(Error::Overflow { first, second });
+            }
+        }
+        Ok(())
+    }
+
+    /// The variable with the largest |s^p|, and that value; a NaN counts as infinite.
+    fn largest(&self, p: usize) -> (usize, f64) {
+        let size = |x: &f64| if x.is_nan() { f64::INFINITY } else { x.abs() };
+        let mut worst = (0, 0.0);
+        for u in 0..self.variables {
+            let top = self.column(p, u).iter().map(size).fold(0.0, f64::max);
+            if top > worst.1 {
+                worst = (u, top);
+            }
+        }
+        worst
+    }
+
+    /// `s_u^p` on every row.
+    pub fn column(&self, p: usize, u: usize) -> &[f64] {
+        match p {
+            0 => &self.powers[0],
+            _ => &self.powers[p][u * self.rows..][..self.rows],
+        }
+    }
+
+    /// Which monomials these are.
+    pub fn basis(&self) -> &Basis {
+        &self.basis
+    }
+
+    /// How many variables there are.
+    pub fn variables(&self) -> usize {
+        self.variables
+    }
+
+    /// Rows of the stack.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many factors there are, singles included.
+    pub fn factors(&self) -> usize {
+        self.variables * (self.variables + 1) / 2
+    }
+
+    /// How many features a factor has.
+    pub fn size(&self, factor: usize) -> usize {
+        let (u, v) = factor_variables(factor);
+        if u == v {
+            self.basis.single.len()
+        } else {
+            self.basis.pair.len()
+        }
+    }
+
+    /// The columns whose product is feature `k` of the factor (u, v).
+    #[inline(always)]
+    fn columns(&self, u: usize, v: usize, k: usize) -> (&[f64], &[f64]) {
+        let (p, q) = self.basis.exponents(u, v, k);
+        (self.column(p, u), self.column(q, v))
+    }
+
+    /// The features of one factor on some rows, feature after feature, times `sign`.
+    pub fn fill(&self, factor: usize, rows: Range<usize>, sign: f64, out: &mut [f64]) {
+        let (u, v) = factor_variables(factor);
+        for (k, target) in out.chunks_exact_mut(rows.len()).enumerate() {
+            let (a, b) = self.columns(u, v, k);
+            for ((t, x), y) in target.iter_mut().zip(&a[rows.clone()]).zip(&b[rows.clone()]) {
+                *t = sign * x * y;
+            }
+        }
+    }
+
+    /// `sum_r weights_r f_tk(r)`: one component of `xi_t` when the weights are the loss's.
+    #[inline(always)]
+    pub fn moment<S: Simd>(&self, simd: S, u: usize, v: usize, k: usize, weights: &[f64]) -> f64 {
+        let (a, b) = self.columns(u, v, k);
+        dot3(simd, weights, a, b)
+    }
+}

@@ -1,0 +1,364 @@
+//! Looking at `xi_t = sum_r c_r f_t(r)` of every factor without storing any of them.
+
+use crate::error::Result;
+use crate::factors::{factor_index, factor_variables, PenaltyFactors};
+use crate::features::Features;
+use crate::kernel::{tile, Panels, COLS, ROWS};
+use crate::monitor::Monitor;
+use crate::simd::{dispatch, dot, dot3, largest};
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Left panels in one task of a pass.
+const TASK_ROWS: usize = 20;
+/// Right panels in one task: at 200 samples three quarters of a megabyte, within a level-2 cache.
+const TASK_COLS: usize = 60;
+/// Factors in one task of a check of listed factors.
+const TASK_FACTORS: usize = 2048;
+
+/// A factor whose `|xi_t|` came out above what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// Index of the factor.
+    pub factor: usize,
+    /// `|xi_t|_2`.
+    pub norm: f64,
+    /// `w_t`, its penalty factor.
+    pub weight: f64,
+}
+
+impl Hit {
+    /// `|xi_t| / w_t`: the lambda2 at which the factor would be at its threshold.
+    pub fn ratio(&self) -> f64 {
+        self.norm / self.weight
+    }
+}
+
+/// The penalised factors with `|xi_t| > level * w_t`, in an order that no thread count changes.
+pub type Hits = Vec<Hit>;
+
+/// Take note of a factor above the level. An unpenalised one (weight 0) is never news.
+#[inline(always)]
+fn see(hits: &mut Hits, u: usize, v: usize, square: f64, query: &Query<'_>) {
+    let weight = query.penalty.of(u, v);
+    let norm = square.sqrt();
+    if weight > 0.0 && norm > query.level * weight {
+        hits.push(Hit { factor: factor_index(u, v), norm, weight });
+    }
+}
+
+/// Row weights `c`, and the level above which a factor is reported.
+#[derive(Clone, Copy)]
+pub struct Query<'a> {
+    /// `c_r` of every row of the stack.
+    pub weights: &'a [f64],
+    /// `w_t`.
+    pub penalty: &'a PenaltyFactors,
+    /// Report `|xi_t| > level * w_t`.
+    pub level: f64,
+}
+
+/// Look at the listed factors.
+pub fn listed(
+    features: &Features,
+    query: Query<'_>,
+    factors: &[usize],
+    monitor: &Monitor,
+) -> Result<Hits> {
+    let parts: Result<Vec<Hits>> = factors
+        .par_chunks(TASK_FACTORS)
+        .map(|factors| {
+            monitor.check()?;
+            Ok(dispatch(Listed { features, query, factors }))
+        })
+        .collect();
+    Ok(parts?.concat())
+}
+
+struct Listed<'a> {
+    features: &'a Features,
+    query: Query<'a>,
+    factors: &'a [usize],
+}
+
+impl WithSimd for Listed<'_> {
+    type Output = Hits;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Hits {
+        let mut hits = Hits::new();
+        for &factor in self.factors {
+            let (u, v) = factor_variables(factor);
+            let square: f64 = (0..self.features.size(factor))
+                .map(|k| self.features.moment(simd, u, v, k, self.query.weights).powi(2))
+                .sum();
+            see(&mut hits, u, v, square, &self.query);
+        }
+        hits
+    }
+}
+
+/// The features packed for passes over all factors. Made once, used for every pass.
+#[derive(Debug)]
+pub struct Scanner {
+    /// Second factors of the products, by exponent.
+    right: Vec<Option<Panels<COLS>>>,
+}
+
+impl Scanner {
+    /// Pack what every pass reads.
+    pub fn new(features: &Features) -> Self {
+        let pairs = &features.basis().pair;
+        let degree = pairs.iter().map(|(_, q)| *q).max().unwrap_or(0);
+        let right = (0..=degree)
+            .map(|q| {
+                let used = q > 0 && pairs.iter().any(|pair| pair.0 > 0 && pair.1 == q);
+                used.then(|| {
+                    Panels::pack(
+                        features.variables(),
+                        features.rows(),
+                        |u| features.column(q, u),
+                        None,
+                    )
+                })
+            })
+            .collect();
+        Self { right }
+    }
+
+    /// One pass over every factor.
+    pub fn all(&self, features: &Features, query: Query<'_>, monitor: &Monitor) -> Result<Hits> {
+        let singles: Vec<usize> = (0..features.variables()).map(|u| factor_index(u, u)).collect();
+        let mut hits = listed(features, query, &singles, monitor)?;
+        let pass = Pass::new(self, features, query);
+        let pairs: Result<Vec<Hits>> = pass
+            .tasks()
+            .par_iter()
+            .map(|task| {
+                monitor.check()?;
+                Ok(dispatch(TaskScan { pass: &pass, task }))
+            })
+            .collect();
+        pairs?.iter().for_each(|part| hits.extend_from_slice(part));
+        Ok(hits)
+    }
+}
+
+/// One pass over all pairs: the left sides packed with the row weights in them.
+struct Pass<'a> {
+    scanner: &'a Scanner,
+    features: &'a Features,
+    query: Query<'a>,
+    /// First factors of the products times `c`, by exponent.
+    left: Vec<Option<Panels<ROWS>>>,
+    /// `sum_r c_r s_u^p` for features of a pair that involve one variable only, by exponent.
+    sums: Vec<Vec<f64>>,
+    /// The smallest `w_t` of any pair: what stays below its level needs no closer look.
+    least: f64,
+}
+
+/// A rectangle of tiles: left panels by right panels.
+struct Task {
+    rows: Range<usize>,
+    cols: Range<usize>,
+}
+
+impl<'a> Pass<'a> {
+    fn new(scanner: &'a Scanner, features: &'a Features, query: Query<'a>) -> Self {
+        let pairs = &features.basis().pair;
+        let top = pairs.iter().map(|(p, q)| *p.max(q)).max().unwrap_or(0);
+        let left = (0..=top)
+            .map(|p| {
+                let used = pairs.iter().any(|pair| p > 0 && pair.0 == p && pair.1 > 0);
+                used.then(|| {
+                    let column = |u| features.column(p, u);
+                    Panels::pack(features.variables(), features.rows(), column, Some(query.weights))
+                })
+            })
+            .collect();
+        let sums = (0..=top)
+            .map(|p| {
+                let used = p > 0 && pairs.iter().any(|pair| *pair == (p, 0) || *pair == (0, p));
+                let count = if used { features.variables() } else { 0 };
+                (0..count)
+                    .map(|u| dispatch(Dot { a: query.weights, b: features.column(p, u) }))
+                    .collect()
+            })
+            .collect();
+        let least = query.penalty.smallest_edge(features.variables());
+        Self { scanner, features, query, left, sums, least }
+    }
+
+    /// Rectangles that touch the triangle u > v, column block by column block.
+    fn tasks(&self) -> Vec<Task> {
+        let variables = self.features.variables();
+        let (rows, cols) = (variables.div_ceil(ROWS), variables.div_ceil(COLS));
+        let mut tasks = Vec::new();
+        for col in (0..cols).step_by(TASK_COLS) {
+            // Rows above the block's first column hold no pair u > v.
+            let first = col * COLS / ROWS;
+            for row in (first..rows).step_by(TASK_ROWS) {
+                tasks.push(Task {
+                    rows: row..(row + TASK_ROWS).min(rows),
+                    cols: col..(col + TASK_COLS).min(cols),
+                });
+            }
+        }
+        tasks
+    }
+
+    /// Squared norms of `xi` in one tile.
+    #[inline(always)]
+    fn squares<S: Simd>(&self, simd: S, row: usize, col: usize, out: &mut [f64; ROWS * COLS]) {
+        let pairs = &self.features.basis().pair;
+        out.fill(0.0);
+        let mut product = [0.0; ROWS * COLS];
+        for &(p, q) in pairs {
+            match (self.left.get(p), self.scanner.right.get(q)) {
+                (Some(Some(left)), Some(Some(right))) if p > 0 && q > 0 => {
+                    tile(simd, left.panel(row), right.panel(col), &mut product);
+                    out.iter_mut().zip(&product).for_each(|(square, xi)| *square += xi * xi);
+                }
+                _ => self.add_sums(p, q, row, col, out),
+            }
+        }
+    }
+
+    /// Note the pairs of variable `v` with the variables from `first` on that are above the level.
+    fn report(&self, first: usize, v: usize, squares: &[f64], hits: &mut Hits) {
+        for (u, square) in (first..self.features.variables()).zip(squares) {
+            if u > v {
+                see(hits, u, v, *square, &self.query);
+            }
+        }
+    }
+
+    /// The share of a feature of one variable of the pair in the squared norms of a tile.
+    fn add_sums(&self, p: usize, q: usize, row: usize, col: usize, out: &mut [f64; ROWS * COLS]) {
+        let sum = |exponent: usize, u: usize| self.sums[exponent].get(u).copied().unwrap_or(0.0);
+        for c in 0..COLS {
+            for r in 0..ROWS {
+                let xi = if q == 0 { sum(p, row * ROWS + r) } else { sum(q, col * COLS + c) };
+                out[c * ROWS + r] += xi * xi;
+            }
+        }
+    }
+}
+
+struct Dot<'a> {
+    a: &'a [f64],
+    b: &'a [f64],
+}
+
+impl WithSimd for Dot<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        dot(simd, self.a, self.b)
+    }
+}
+
+struct TaskScan<'a> {
+    pass: &'a Pass<'a>,
+    task: &'a Task,
+}
+
+impl WithSimd for TaskScan<'_> {
+    type Output = Hits;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Hits {
+        let least = (self.pass.query.level * self.pass.least).powi(2);
+        let mut hits = Hits::new();
+        let mut squares = [0.0; ROWS * COLS];
+        for row in self.task.rows.clone() {
+            for col in self.task.cols.clone() {
+                if col * COLS >= (row + 1) * ROWS {
+                    break;
+                }
+                self.pass.squares(simd, row, col, &mut squares);
+                for (c, column) in squares.chunks_exact(ROWS).enumerate() {
+                    // Nothing above any level: by far the common case.
+                    if largest(simd, column) > least {
+                        self.pass.report(row * ROWS, col * COLS + c, column, &mut hits);
+                    }
+                }
+            }
+        }
+        hits
+    }
+}
+
+/// How far `xi` of any pair may have moved since other row weights: `|delta xi_uv| <= a_u a_v`.
+#[derive(Debug, Clone)]
+pub struct Drift {
+    reach: Vec<f64>,
+    /// Variables by falling reach.
+    order: Vec<usize>,
+}
+
+impl Drift {
+    /// The bound for weights that changed by `delta`.
+    ///
+    /// Cauchy-Schwarz: `|sum_r delta_r s_u^p s_v^q| <= a_pu a_qv`, `a_pu^2 = sum_r |delta_r| s_u^2p`,
+    /// and over the features of a pair the squares add up to at most `sum_p a_pu^2 sum_q a_qv^2`.
+    pub fn new(features: &Features, delta: &[f64]) -> Self {
+        let size: Vec<f64> = delta.iter().map(|x| x.abs()).collect();
+        let mut exponents: Vec<usize> =
+            features.basis().pair.iter().flat_map(|(p, q)| [*p, *q]).collect();
+        exponents.sort_unstable();
+        exponents.dedup();
+        let reach = dispatch(Reach { features, size: &size, exponents: &exponents });
+        let mut order: Vec<usize> = (0..reach.len()).collect();
+        order.sort_by(|a, b| reach[*b].total_cmp(&reach[*a]));
+        Self { reach, order }
+    }
+
+    /// The bound for one pair.
+    pub fn bound(&self, u: usize, v: usize) -> f64 {
+        self.reach[u] * self.reach[v]
+    }
+
+    /// The pairs whose bound exceeds `limit`, or `None` when there are more than `most`.
+    pub fn pairs_beyond(&self, limit: f64, most: usize) -> Option<Vec<usize>> {
+        let mut pairs = Vec::new();
+        for (rank, &u) in self.order.iter().enumerate() {
+            let partners = self.order[rank + 1..].iter();
+            let near = partners.take_while(|v| self.bound(u, **v) > limit);
+            let before = pairs.len();
+            for &v in near {
+                pairs.push(factor_index(u.max(v), u.min(v)));
+                if pairs.len() > most {
+                    return None;
+                }
+            }
+            if pairs.len() == before {
+                break;
+            }
+        }
+        Some(pairs)
+    }
+}
+
+struct Reach<'a> {
+    features: &'a Features,
+    size: &'a [f64],
+    exponents: &'a [usize],
+}
+
+impl WithSimd for Reach<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        let share = |p: usize, u: usize| {
+            let column = self.features.column(p, u);
+            dot3(simd, self.size, column, column)
+        };
+        (0..self.features.variables())
+            .map(|u| self.exponents.iter().map(|p| share(*p, u)).sum::<f64>().sqrt())
+            .collect()
+    }
+}
