@@ -57,6 +57,7 @@ call_rust <- function(value) {
 # was being done, which is the prompt in a session and the end of a script.
 resume_interrupt <- function() {
     signalCondition(structure(class = c("interrupt", "condition"), list()))
+    cat("\n", file = stderr())
     invokeRestart("abort")
 }
 

@@ -1,0 +1,62 @@
+# Two commands are enough on a fresh machine: `make demo` and `make test`.
+
+library = build/library
+with_library = R_LIBS="$(CURDIR)/$(library)$${R_LIBS:+:$$R_LIBS}"
+rust = . tools/rust.sh; find_rust;
+workspace = --manifest-path src/rust/Cargo.toml
+
+.PHONY: help setup install demo test lint document check bench dist clean
+
+help:
+	@echo "make demo      set up, install, and find the changes in a simulated pair"
+	@echo "make test      set up, and run every test"
+	@echo "make setup     install what is missing"
+	@echo "make install   install the package into R's library"
+	@echo "make lint      rustfmt, clippy, lintr"
+	@echo "make document  man/ and NAMESPACE from the roxygen comments"
+	@echo "make check     R CMD check --as-cran of the source tarball"
+	@echo "make bench     the timing and memory table"
+	@echo "make dist      the source tarball, with its crates inside"
+	@echo "make clean     remove what these have built"
+
+setup:
+	@sh tools/setup.sh run
+
+install: setup
+	R CMD INSTALL .
+
+demo: setup
+	@sh tools/install.sh $(library)
+	@$(with_library) Rscript inst/demo/demo.R
+
+test:
+	@sh tools/test.sh
+
+lint:
+	@sh tools/setup.sh lint
+	@$(rust) cargo fmt $(workspace) --all -- --check
+	@$(rust) cargo clippy --quiet --locked -j 2 $(workspace) --workspace \
+	    --all-targets -- -D warnings
+	@sh tools/install.sh $(library)
+	@$(with_library) Rscript tools/lint.R
+
+document:
+	@sh tools/setup.sh document
+	@sh tools/install.sh $(library)
+	@$(with_library) Rscript -e 'roxygen2::roxygenise(load_code = "installed")'
+
+check:
+	@sh tools/setup.sh check
+	@sh tools/check.sh
+
+bench: setup
+	@sh tools/install.sh $(library)
+	@$(with_library) Rscript bench/run.R
+
+dist:
+	@sh tools/setup.sh check
+	@sh tools/dist.sh
+
+clean:
+	@sh cleanup
+	rm -rf build kliepnet_*.tar.gz kliepnet.Rcheck

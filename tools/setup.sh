@@ -1,0 +1,148 @@
+#!/bin/sh
+# Install what is missing, quietly when nothing is.
+#   setup.sh run | test | lint | document | check
+# On Debian and Ubuntu as root by apt; elsewhere it names what to install.
+
+set -e
+cd "$(dirname "$0")/.."
+. tools/rust.sh
+purpose=${1:-run}
+log=build/setup.log
+mkdir -p build
+
+# ---- what each purpose needs -----------------------------------------------
+
+# The R packages in a field of DESCRIPTION, without their versions.
+described() {
+    awk -v field="$1:" '
+        /^[^ ]/ { inside = ($1 == field) }
+        inside { sub(field, ""); gsub(/\([^)]*\)/, ""); gsub(/[, ]+/, "\n")
+                 print }' DESCRIPTION | sed '/^$/d'
+}
+
+# Vignettes are built for a release, not for a test.
+vignettes="knitr rmarkdown"
+tested=$(described Suggests | grep -vxE 'knitr|rmarkdown' || true)
+
+commands="R cc make xz"
+packages=$(described Imports)
+case $purpose in
+run) ;;
+test) packages="$packages $tested" ;;
+lint)
+    commands="$commands cargo-fmt cargo-clippy"
+    packages="$packages lintr"
+    ;;
+document) packages="$packages roxygen2" ;;
+check)
+    commands="$commands git qpdf checkbashisms pandoc"
+    packages="$packages $tested $vignettes"
+    ;;
+*)
+    echo "set-up: unknown purpose '$purpose'" >&2
+    exit 2
+    ;;
+esac
+
+# ---- what is missing -------------------------------------------------------
+
+# Debian's package for a command.
+package_of() {
+    case $1 in
+    R) echo r-base-core ;;
+    cc) echo gcc libc6-dev ;;
+    xz) echo xz-utils ;;
+    checkbashisms) echo devscripts ;;
+    cargo-fmt) echo rustfmt-web ;;
+    *) echo "$1" ;;
+    esac
+}
+
+missing_commands() {
+    for name in $commands; do
+        command -v "$name" > /dev/null || echo "$name"
+    done
+}
+
+missing_packages() {
+    command -v Rscript > /dev/null || return 0
+    # shellcheck disable=SC2086
+    Rscript --vanilla -e '
+        packages <- commandArgs(TRUE)
+        cat(packages[!nzchar(vapply(packages, function(package) {
+            system.file(package = package)
+        }, ""))])' $packages
+}
+
+# ---- getting it ------------------------------------------------------------
+
+can_install() {
+    command -v apt-get > /dev/null && [ "$(id -u)" = 0 ]
+}
+
+apt_install() {
+    echo "set-up: installing $*"
+    if [ -z "$apt_updated" ]; then
+        apt-get update > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
+        apt_updated=yes
+    fi
+    DEBIAN_FRONTEND=noninteractive apt-get install --yes \
+        --no-install-recommends "$@" > "$log" 2>&1 && return
+    cat "$log" >&2
+    echo "set-up: apt could not install all of: $*" >&2
+    exit 1
+}
+
+apt_updated=
+lacking=
+find_rust || lacking="$lacking rust"
+for name in $(missing_commands); do
+    lacking="$lacking $name"
+done
+
+if [ -n "$lacking" ] && can_install; then
+    wanted=
+    for name in $lacking; do
+        case $name in
+        rust) wanted="$wanted cargo-web rustc-web" ;;
+        # Debian has no clippy that goes with cargo-web.
+        cargo-clippy) ;;
+        *) wanted="$wanted $(package_of "$name")" ;;
+        esac
+    done
+    # shellcheck disable=SC2086
+    [ -z "$wanted" ] || apt_install $wanted
+    lacking=$(missing_commands)
+    find_rust || lacking="$lacking rust"
+fi
+
+packages=$(missing_packages)
+if [ -n "$packages" ] && can_install; then
+    wanted=
+    for name in $packages; do
+        wanted="$wanted r-cran-$(echo "$name" | tr '[:upper:]' '[:lower:]')"
+    done
+    # shellcheck disable=SC2086
+    apt_install $wanted
+    packages=$(missing_packages)
+fi
+
+# ---- or saying what to get -------------------------------------------------
+
+[ -n "$lacking$packages" ] || exit 0
+{
+    echo "set-up: please install what is missing, and try again:"
+    for name in $lacking; do
+        case $name in
+        rust) echo "  - $(explain_rust)" ;;
+        R) echo "  - R 4.2 or newer" ;;
+        cc) echo "  - a C compiler (cc)" ;;
+        cargo-fmt | cargo-clippy)
+            echo "  - ${name#cargo-} (rustup component add rustfmt clippy)"
+            ;;
+        *) echo "  - $name" ;;
+        esac
+    done
+    [ -z "$packages" ] || echo "  - R packages:" $packages
+} >&2
+exit 1
