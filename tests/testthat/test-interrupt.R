@@ -1,0 +1,55 @@
+# Ctrl-C in a child process: the fit stops within a second and the session
+# goes on.
+
+test_that("an interrupt stops a long fit and leaves the session usable", {
+    skip_if_not_installed("processx")
+    skip_on_os("windows")
+    script <- withr::local_tempfile(fileext = ".R", lines = c(
+        "library(kliepnet)",
+        "set.seed(1)",
+        "x <- matrix(rnorm(300 * 1500), 300)",
+        "y <- matrix(rnorm(300 * 1500), 300)",
+        "control <- kliep_control(tol = 1e-10, max_iter = 1e6)",
+        "cat('fitting\\n')",
+        "started <- Sys.time()",
+        "out <- tryCatch(",
+        "    kliep_path(x, y, lambda1 = 1e-3, lambda_min_ratio = 1e-3,",
+        "               solver = 'primal', control = control),",
+        "    interrupt = function(condition) 'interrupted'",
+        ")",
+        "cat('ended:', if (is.character(out)) out else 'by itself', '\\n')",
+        "small <- kliep_path(x[, 1:4], y[, 1:4], nlambda = 3)",
+        "cat('usable:', nrow(small$diagnostics), '\\n')"
+    ))
+    child <- processx::process$new(
+        file.path(R.home("bin"), "Rscript"), c("--vanilla", script),
+        stdout = "|", stderr = "|",
+        env = c("current", R_LIBS = paste(.libPaths(), collapse = ":"))
+    )
+    withr::defer(child$kill())
+    wait_for <- function(pattern, seconds) {
+        text <- character()
+        until <- Sys.time() + seconds
+        while (Sys.time() < until) {
+            child$poll_io(50)
+            text <- c(text, child$read_output_lines())
+            if (any(grepl(pattern, text))) return(text)
+            if (!child$is_alive()) break
+        }
+        stop("no line `", pattern, "` in: ", paste(text, collapse = " | "),
+             child$read_all_error())
+    }
+    wait_for("fitting", 60)
+    Sys.sleep(1)
+    expect_true(child$is_alive())
+    sent <- Sys.time()
+    child$interrupt()
+    text <- wait_for("ended:", 30)
+    took <- as.numeric(Sys.time() - sent, units = "secs")
+    expect_match(text, "ended: interrupted", all = FALSE)
+    expect_lt(took, 1)
+    if (!any(grepl("usable", text))) text <- wait_for("usable:", 30)
+    expect_match(text, "usable: 3", all = FALSE)
+    child$wait(10000)
+    expect_equal(child$get_exit_status(), 0)
+})

@@ -1,0 +1,190 @@
+# What a solution must satisfy, checked by arithmetic of its own
+# (helper-certificate.R).
+
+cubic <- function() {
+    new_features("polynomial", 1, rbind(c(1L, 2L, 1L), c(1L, 1L, 2L)), 1:2)
+}
+powered <- function() new_features("nonparanormal", 2, matrix(1L, 2, 1), 2L)
+
+# Every step of the path: what is reported is true, and it is a solution.
+expect_certified <- function(path, x, y, tol = path$control$tol) {
+    for (step in fitted_steps(path)) {
+        certified <- certificate(path, x, y, step)
+        reported <- path$diagnostics[step, ]
+        expect_equal(reported$objective, certified$objective,
+                     tolerance = 1e-8)
+        expect_equal(path$log_normalizer[step], certified$log_normalizer,
+                     tolerance = 1e-8)
+        expect_lt(certified$kkt, 20 * tol)
+        expect_lt(abs(reported$kkt - certified$kkt), 1e-9 + 0.01 * tol)
+        if (path$lambda1 > 0) {
+            expect_gt(certified$gap, -1e-12)
+            expect_lt(certified$gap, 2 * tol * max(1, abs(reported$objective)))
+            expect_gt(reported$gap, -1e-12)
+        } else {
+            expect_true(is.na(reported$gap))
+        }
+    }
+}
+
+test_that("gap and KKT hold along whole paths", {
+    cases <- expand.grid(direction = c("p/q", "q/p", "symmetric"),
+                         family = c("gaussian", "linear", "cubic", "powered"),
+                         stringsAsFactors = FALSE)
+    make <- list(gaussian = feat_gaussian,
+                 linear = function() feat_gaussian(linear = TRUE),
+                 cubic = cubic, powered = powered)
+    for (case in seq_len(nrow(cases))) {
+        pair <- random_pair(5, 40, 30, seed = case)
+        path <- kliep_path(pair$x, pair$y, make[[cases$family[case]]](),
+                           nlambda = 8, direction = cases$direction[case],
+                           lambda_min_ratio = 0.05)
+        expect_true(all(path$diagnostics$status == "converged"))
+        expect_certified(path, pair$x, pair$y)
+    }
+})
+
+test_that("gap and KKT hold for every standardisation and ridge", {
+    pair <- random_pair(6, 25, 35)
+    for (standardize in c("within", "pooled", "none")) {
+        for (lambda1 in c(0.001, 0.1, 1, 10)) {
+            path <- kliep_path(pair$x, pair$y, lambda1 = lambda1, nlambda = 6,
+                               standardize = standardize)
+            expect_true(all(path$diagnostics$status == "converged"))
+            expect_certified(path, pair$x, pair$y)
+        }
+    }
+})
+
+test_that("without the ridge the optimality conditions hold", {
+    pair <- random_pair(4, 100, 100)
+    for (direction in c("p/q", "q/p", "symmetric")) {
+        path <- kliep_path(pair$x, pair$y, lambda1 = 0, nlambda = 6,
+                           lambda_min_ratio = 0.6, direction = direction)
+        expect_true(all(path$diagnostics$status == "converged"))
+        expect_certified(path, pair$x, pair$y)
+    }
+})
+
+test_that("a tighter tolerance is met", {
+    pair <- random_pair(6, 50)
+    path <- kliep_path(pair$x, pair$y, nlambda = 5,
+                       control = kliep_control(tol = 1e-9))
+    expect_true(all(path$diagnostics$status == "converged"))
+    expect_certified(path, pair$x, pair$y)
+})
+
+test_that("nothing is detected at lambda_max, and something just below", {
+    for (seed in 1:5) {
+        pair <- random_pair(6, 30, seed = seed)
+        for (direction in c("p/q", "q/p", "symmetric")) {
+            for (features in list(feat_gaussian(), cubic())) {
+                path <- kliep_path(pair$x, pair$y, features, nlambda = 2,
+                                   direction = direction)
+                expect_equal(path$lambda_max,
+                             dense_lambda_max(path, pair$x, pair$y))
+                grid <- path$lambda_max * c(2, 1, 1 - 1e-4)
+                path <- kliep_path(pair$x, pair$y, features, lambda2 = grid,
+                                   direction = direction)
+                expect_identical(path$diagnostics$n_detected[1:2], c(0L, 0L))
+                expect_identical(unique(path$coefficients$step), 3L)
+                expect_gte(path$diagnostics$n_detected[3], 1)
+            }
+        }
+    }
+})
+
+test_that("permuting the variables permutes the change", {
+    pair <- random_pair(7, 40)
+    colnames(pair$x) <- colnames(pair$y) <- LETTERS[1:7]
+    order <- c(3, 7, 1, 5, 2, 6, 4)
+    for (features in list(feat_gaussian(), powered())) {
+        before <- coef(kliep_change(pair$x, pair$y, features, lambda2 = 0.1))
+        after <- coef(kliep_change(pair$x[, order], pair$y[, order], features,
+                                   lambda2 = 0.1))
+        expect_equal(as.matrix(after), as.matrix(before)[order, order],
+                     tolerance = 1e-4)
+    }
+})
+
+test_that("permuting or repeating the observations changes nothing", {
+    pair <- random_pair(6, 40)
+    before <- coef(kliep_change(pair$x, pair$y, lambda2 = 0.1,
+                                standardize = "none"))
+    after <- coef(kliep_change(pair$x[40:1, ], rbind(pair$y, pair$y),
+                               lambda2 = 0.1, standardize = "none"))
+    expect_equal(after, before, tolerance = 1e-4)
+})
+
+test_that("exchanging the samples turns the sign", {
+    pair <- random_pair(6, 40, 50)
+    swap <- function(direction, other) {
+        before <- kliep_change(pair$x, pair$y, lambda2 = 0.1,
+                               direction = direction)
+        after <- kliep_change(pair$y, pair$x, lambda2 = 0.1,
+                              direction = other)
+        expect_gt(nrow(before$coefficients), 0)
+        expect_equal(coef(after), -coef(before), tolerance = 1e-4)
+        expect_equal(after$diagnostics$objective,
+                     before$diagnostics$objective)
+    }
+    swap("p/q", "q/p")
+    swap("q/p", "p/q")
+    swap("symmetric", "symmetric")
+})
+
+test_that("the three solvers agree", {
+    cases <- expand.grid(lambda1 = c(0.001, 0.1, 1, 10), b = c(1, 3),
+                         n = c(12, 80))
+    tight <- kliep_control(tol = 1e-8, max_iter = 20000)
+    for (case in seq_len(nrow(cases))) {
+        n <- cases$n[case]
+        pair <- random_pair(5, n, seed = 100 + case)
+        features <- if (cases$b[case] == 1) feat_gaussian() else cubic()
+        direction <- c("p/q", "q/p", "symmetric")[case %% 3 + 1]
+        lambda_max <- kliep_path(pair$x, pair$y, features, nlambda = 1,
+                                 direction = direction)$lambda_max
+        theta <- lapply(c("auto", "primal", "dual"), function(solver) {
+            fit <- kliep_change(pair$x, pair$y, features,
+                                lambda1 = cases$lambda1[case],
+                                lambda2 = 0.4 * lambda_max, solver = solver,
+                                direction = direction, control = tight)
+            expect_equal(fit$diagnostics$status, "converged")
+            certificate(fit, pair$x, pair$y)$theta
+        })
+        # Strong convexity: |theta - theta*|^2 <= 2 gap / lambda1.
+        reach <- sqrt(8 * 1e-8 / cases$lambda1[case])
+        expect_lt(sqrt(sum((theta[[1]] - theta[[2]])^2)), reach)
+        expect_lt(sqrt(sum((theta[[1]] - theta[[3]])^2)), reach)
+    }
+})
+
+test_that("a path and single fits agree", {
+    pair <- random_pair(6, 40)
+    path <- kliep_path(pair$x, pair$y, nlambda = 5)
+    for (lambda2 in path$lambda2) {
+        fit <- kliep_change(pair$x, pair$y, lambda2 = lambda2)
+        expect_equal(coef(fit), coef(path, lambda2), tolerance = 1e-3)
+    }
+})
+
+test_that("a solution at lambda2 = 0 is the ridge alone", {
+    pair <- random_pair(4, 30)
+    fit <- kliep_change(pair$x, pair$y, lambda2 = 0)
+    expect_equal(fit$diagnostics$n_detected, 10)
+    expect_certified(fit, pair$x, pair$y)
+})
+
+test_that("the number of threads does not show in the result", {
+    pair <- random_pair(60, 50)
+    fit <- function(threads, ...) {
+        path <- kliep_path(pair$x, pair$y, nlambda = 10, ...,
+                           control = kliep_control(threads = threads))
+        path[c("coefficients", "lambda2", "log_normalizer")]
+    }
+    expect_identical(fit(1), fit(2))
+    expect_identical(fit(1, solver = "dual"), fit(2, solver = "dual"))
+    expect_identical(fit(1, solver = "primal"), fit(2, solver = "primal"))
+    expect_identical(fit(1, direction = "symmetric"),
+                     fit(3, direction = "symmetric"))
+})
