@@ -92,15 +92,13 @@ factor_weights <- function(object, steps = fitted_steps(object)) {
     key <- (as.double(rows$step) * d + rows$from) * d + rows$to
     first <- which(!duplicated(key))
     group <- match(key, key[first])
-    norm <- sqrt(as.vector(rowsum(rows$value^2, group, reorder = FALSE)))
-    size <- ifelse(rows$from[first] == rows$to[first],
-                   single_size(object$features), edge_size(object$features))
-    data.frame(
-        step = rows$step[first],
-        from = rows$from[first],
-        to = rows$to[first],
-        weight = ifelse(size == 1L, rows$value[first], norm)
-    )
+    weight <- sqrt(as.double(rowsum(rows$value^2, group, reorder = FALSE)))
+    single <- rows$from[first] == rows$to[first]
+    alone <- (single & single_size(object$features) == 1L) |
+        (!single & edge_size(object$features) == 1L)
+    weight[alone] <- rows$value[first][alone]
+    data.frame(step = rows$step[first], from = rows$from[first],
+               to = rows$to[first], weight = weight)
 }
 
 # The same for edges alone, without the variables' own factors.

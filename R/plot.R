@@ -262,6 +262,7 @@ mark_lambda2 <- function(lambda2) {
 
 # One lambda2: the strongest edges in order, as a dot each.
 draw_bars <- function(object, truth, most = 25L) {
+    if (length(fitted_steps(object)) == 0L) return(draw_nothing())
     bars <- utils::head(edges(object), most)
     if (nrow(bars) == 0L) return(draw_nothing())
     bars$edge <- edge_label(bars$from, bars$to)

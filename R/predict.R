@@ -40,16 +40,19 @@ predict.change_path <- function(object, newdata, lambda2 = NULL,
 
 scores_at <- function(object, step, newdata, sample) {
     rows <- object$coefficients[object$coefficients$step == step, ]
-    tryCatch(
+    overflow <- function(condition) {
+        stop_overflow(newdata, object$variables, object$standardize)
+    }
+    scores <- tryCatch(
         rust_feature_scores(
             newdata, object$center[[sample]], object$scale[[sample]],
             rust_features(object$features), rows$from, rows$to, rows$term,
             rows$value
         ),
-        kliep_error_overflow = function(condition) {
-            stop_overflow(newdata, object$variables, object$standardize)
-        }
+        kliep_error_overflow = overflow
     )
+    if (!all(is.finite(scores))) overflow()
+    scores
 }
 
 # Columns beyond those of the fit are dropped before anything looks at them.
