@@ -1,0 +1,4 @@
+library(testthat)
+library(kliepnet)
+
+test_check("kliepnet")
