@@ -15,16 +15,12 @@ fn expected(name: &str, what: &str) -> Failure {
 
 /// A double vector, borrowed.
 pub fn doubles<'a>(value: &'a Robj, name: &str) -> Result<&'a [f64]> {
-    value
-        .as_real_slice()
-        .ok_or_else(|| expected(name, "a double vector"))
+    value.as_real_slice().ok_or_else(|| expected(name, "a double vector"))
 }
 
 /// An integer vector, borrowed.
 pub fn integers<'a>(value: &'a Robj, name: &str) -> Result<&'a [i32]> {
-    value
-        .as_integer_slice()
-        .ok_or_else(|| expected(name, "an integer vector"))
+    value.as_integer_slice().ok_or_else(|| expected(name, "an integer vector"))
 }
 
 /// A double matrix, borrowed in R's column-major order.
@@ -44,10 +40,7 @@ pub fn integer_matrix<'a>(value: &'a Robj, name: &str) -> Result<ArrayView2<'a, 
 fn dimensions(value: &Robj) -> Option<(usize, usize)> {
     let dim = value.dim()?;
     match dim.as_robj().as_integer_slice()? {
-        [rows, columns] => Some((
-            usize::try_from(*rows).ok()?,
-            usize::try_from(*columns).ok()?,
-        )),
+        [rows, columns] => Some((usize::try_from(*rows).ok()?, usize::try_from(*columns).ok()?)),
         _ => None,
     }
 }
@@ -110,8 +103,7 @@ impl Fields {
 
     /// A field that may be NULL.
     pub fn optional(&self, field: &str) -> Result<Option<Robj>> {
-        self.get(field)
-            .map(|value| (!value.is_null()).then_some(value))
+        self.get(field).map(|value| (!value.is_null()).then_some(value))
     }
 
     /// One double.
@@ -152,9 +144,7 @@ pub fn named_list<const N: usize>(fields: [(&str, Robj); N]) -> Result<Robj> {
 pub fn matrix_for_r(values: ArrayView2<'_, f64>) -> Result<Robj> {
     let (rows, columns) = values.dim();
     let mut matrix = rapi::allocate_doubles(rows, columns)?;
-    let target = matrix
-        .as_real_slice_mut()
-        .ok_or_else(|| expected("matrix", "of doubles"))?;
+    let target = matrix.as_real_slice_mut().ok_or_else(|| expected("matrix", "of doubles"))?;
     for (cell, value) in target.iter_mut().zip(values.t().iter()) {
         *cell = *value;
     }

@@ -52,10 +52,7 @@ pub type Result<T> = std::result::Result<T, Failure>;
 impl Failure {
     /// A failure of this kind with a text for the user.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-        }
+        Self { kind, message: message.into() }
     }
 
     /// An argument that R should have refused.
@@ -109,17 +106,12 @@ impl From<CoreError> for Failure {
 static PANIC_PLACE: Mutex<Option<String>> = Mutex::new(None);
 
 fn take_panic_place() -> Option<String> {
-    PANIC_PLACE
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take()
+    PANIC_PLACE.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// Note the place and print nothing: what a panic has to say reaches R as a failure.
 fn note_panic(info: &PanicHookInfo<'_>) {
-    let place = info
-        .location()
-        .map(|at| format!("{}:{}", at.file(), at.line()));
+    let place = info.location().map(|at| format!("{}:{}", at.file(), at.line()));
     *PANIC_PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place;
 }
 

@@ -19,9 +19,7 @@ fn probe_panic(message: Robj, place: Robj) -> Robj {
             "main" => panic_any(message),
             "worker" => run(1, &quiet, |_| panic_any(message))?,
             "pool" => run(2, &quiet, |_| {
-                (0..8)
-                    .into_par_iter()
-                    .for_each(|_| panic_any(message.clone()));
+                (0..8).into_par_iter().for_each(|_| panic_any(message.clone()));
                 Ok(())
             })?,
             _ => return Err(Failure::argument("`place` must be main, worker or pool")),

@@ -51,9 +51,7 @@ pub fn allocate_doubles(rows: usize, columns: usize) -> Result<Robj> {
         Robj::from_sexp(object.cast())
     };
     if matrix.is_null() {
-        Err(Failure::argument(format!(
-            "R has no memory for a {rows} x {columns} matrix"
-        )))
+        Err(Failure::argument(format!("R has no memory for a {rows} x {columns} matrix")))
     } else {
         Ok(matrix)
     }

@@ -94,10 +94,7 @@ fn wait<T>(outcome: &Receiver<Result<T>>, monitor: &Monitor, progress: &mut Prog
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(Failure::new(
-                    Kind::Panic,
-                    "the worker ended without an answer",
-                ));
+                return Err(Failure::new(Kind::Panic, "the worker ended without an answer"));
             }
         }
     }
@@ -127,17 +124,9 @@ impl Progress {
         let draw = match on_progress.as_function() {
             Some(function) => Some(function),
             None if on_progress.is_null() => None,
-            None => {
-                return Err(Failure::argument(
-                    "`on_progress` must be NULL or a function",
-                ))
-            }
+            None => return Err(Failure::argument("`on_progress` must be NULL or a function")),
         };
-        Ok(Self {
-            draw,
-            drawn: (0, 0),
-            at: Instant::now(),
-        })
+        Ok(Self { draw, drawn: (0, 0), at: Instant::now() })
     }
 
     fn draw(&mut self, monitor: &Monitor) -> Result<()> {
