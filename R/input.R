@@ -167,7 +167,8 @@ check_constant <- function(samples, standardize) {
     constant <- switch(
         standardize,
         within = is_constant(samples$x) | is_constant(samples$y),
-        pooled = is_constant(rbind(samples$x, samples$y)),
+        pooled = is_constant(samples$x) & is_constant(samples$y) &
+            is_constant(rbind(samples$x[1L, ], samples$y[1L, ])),
         none = FALSE
     )
     if (!any(constant)) return(invisible())
@@ -185,10 +186,11 @@ check_constant <- function(samples, standardize) {
     )
 }
 
-# A spread of a few rounding errors is no spread.
+# All values equal to the first, up to a few rounding errors.
 is_constant <- function(sample) {
-    spread <- apply(sample, 2L, max) - apply(sample, 2L, min)
-    spread <= 4 * .Machine$double.eps * apply(abs(sample), 2L, max)
+    first <- rep(sample[1L, ], each = nrow(sample))
+    differs <- abs(sample - first) > 4 * .Machine$double.eps * abs(first)
+    colSums(differs) == 0
 }
 
 # ---- penalties -------------------------------------------------------------
