@@ -43,10 +43,12 @@ strongest_edges <- function(object, weights, truth, max_edges) {
     utils::head(found, max_edges)
 }
 
-edge_label <- function(from, to, most = 14L) {
+# Long names lose their middle: identifiers differ at the end.
+edge_label <- function(from, to, most = 16L) {
     short <- function(name) {
-        ifelse(nchar(name) > most, paste0(substr(name, 1L, most - 1L), "~"),
-               name)
+        size <- nchar(name)
+        cut <- paste0(substr(name, 1L, 7L), "~", substr(name, size - 7L, size))
+        ifelse(size > most, cut, name)
     }
     paste(short(from), short(to), sep = " - ")
 }
@@ -233,11 +235,12 @@ draw_labels <- function(labels, lambda2) {
 # Reads from large to small, with room on the right for the labels.
 scale_lambda2 <- function(lambda2, labels) {
     breaks <- lambda2_breaks(range(lambda2))
-    room <- 0.02 + 0.016 * max(0L, nchar(labels))
+    # The share of the panel that the longest label takes at the usual size.
+    share <- min(0.55, 0.02 + 0.0125 * max(0L, nchar(labels)))
     ggplot2::scale_x_continuous(
         breaks = -log10(breaks),
         labels = format(breaks, drop0trailing = TRUE, trim = TRUE),
-        expand = ggplot2::expansion(mult = c(0.02, room))
+        expand = ggplot2::expansion(mult = c(0.02, share / (1 - share)))
     )
 }
 
