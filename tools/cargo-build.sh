@@ -1,9 +1,10 @@
 #!/bin/sh
 # Build the static library that src/entrypoint.o is linked with.
-#   cargo-build.sh <folder of cargo> <target folder>, called from src/.
+#   cargo-build.sh <folder to add to the PATH> <target folder>
+# Called from src/, by Makevars, with what configure has found.
 
 set -e
-PATH=$1:$PATH
+PATH=${1:+$1:}$PATH
 export PATH
 target_dir=$2
 

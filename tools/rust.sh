@@ -24,9 +24,10 @@ version_number() {
         sed -n '1s/^[a-z]* \([0-9][0-9.]*[0-9]\).*/\1/p'
 }
 
-# Look on the PATH, then where rustup installs. The first that is new enough
-# is put in front of the PATH, for cargo calls the rustc it finds there.
-# Sets rust_state (ok, old or missing), cargo, rustc and rustc_version.
+# Look on the PATH, then where rustup installs, which is put in front of the
+# PATH if it is used: cargo calls the rustc it finds there.
+# Sets rust_state (ok, old or missing), cargo, rustc, rustc_version, and
+# rust_dir, the folder that had to be added to the PATH or nothing.
 find_rust() {
     rust_state=missing
     cargo=
@@ -54,7 +55,7 @@ find_rust_in() {
     rust_state=old
     if version_at_least "$rustc_version" "$(rust_minimum)"; then
         rust_state=ok
-        PATH=$(dirname "$cargo"):$PATH
+        PATH=$rust_path
         export PATH
     fi
     return 0

@@ -104,7 +104,8 @@ if [ -n "$lacking" ] && can_install; then
     wanted=
     for name in $lacking; do
         case $name in
-        rust) wanted="$wanted cargo-web rustc-web" ;;
+        # Without the certificates cargo cannot fetch anything.
+        rust) wanted="$wanted cargo-web rustc-web ca-certificates" ;;
         # Debian has no clippy that goes with cargo-web.
         cargo-clippy) ;;
         *) wanted="$wanted $(package_of "$name")" ;;
