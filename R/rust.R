@@ -47,7 +47,7 @@ call_rust <- function(value) {
         panic = stop_kliep(
             "panic",
             paste0("Internal error: ", value$message, "."),
-            hint = "This is a bug in kliepnet, not in the data: please report it."
+            hint = "This is a bug in kliepnet, not in the data: report it."
         ),
         stop_kliep(value$kind, value$message)
     )
