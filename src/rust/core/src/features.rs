@@ -55,6 +55,15 @@ impl Basis {
     }
 }
 
+/// The coefficients of one factor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Coefficients {
+    /// Index of the factor.
+    pub factor: usize,
+    /// One for each of its features.
+    pub theta: Vec<f64>,
+}
+
 /// The features of every factor of a stacked pair of samples.
 #[derive(Debug, Clone)]
 pub struct Features {
@@ -173,5 +182,19 @@ impl Features {
     pub fn moment<S: Simd>(&self, simd: S, u: usize, v: usize, k: usize, weights: &[f64]) -> f64 {
         let (a, b) = self.columns(u, v, k);
         dot3(simd, weights, a, b)
+    }
+
+    /// `f(z_r)'theta` on some rows, for a theta that is zero but for these factors.
+    pub fn scores(&self, rows: Range<usize>, coefficients: &[Coefficients]) -> Vec<f64> {
+        let mut scores = vec![0.0; rows.len()];
+        for Coefficients { factor, theta } in coefficients {
+            let (u, v) = factor_variables(*factor);
+            for (k, value) in theta.iter().enumerate() {
+                let (a, b) = self.columns(u, v, k);
+                let products = a[rows.clone()].iter().zip(&b[rows.clone()]);
+                scores.iter_mut().zip(products).for_each(|(s, (x, y))| *s += value * x * y);
+            }
+        }
+        scores
     }
 }

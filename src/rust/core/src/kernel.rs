@@ -5,6 +5,7 @@
 //! `ROWS x COLS` sums stays in registers, and whoever asked looks at it before the next one is
 //! made: no matrix of all products ever exists.
 
+use crate::simd::dispatch;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -39,23 +40,40 @@ impl<const WIDTH: usize> Panels<WIDTH> {
         variable: impl Fn(usize) -> &'a [f64] + Sync,
         weights: Option<&[f64]>,
     ) -> Self {
-        let panels = count.div_ceil(WIDTH);
-        let mut values = vec![0.0; panels * depth * WIDTH + LINE];
-        let start = (LINE - values.as_ptr() as usize / size_of::<f64>() % LINE) % LINE;
-        let pack_one = |(index, panel): (usize, &mut [f64])| {
-            let first = index * WIDTH;
-            let columns: Vec<&[f64]> = (first..count.min(first + WIDTH)).map(&variable).collect();
+        Self::build(count, depth, |first, width, panel| {
+            let columns: Vec<&[f64]> = (first..first + width).map(&variable).collect();
             for (row, slots) in panel.chunks_exact_mut(WIDTH).enumerate() {
                 let weight = weights.map_or(1.0, |weights| weights[row]);
                 for (slot, column) in slots.iter_mut().zip(&columns) {
                     *slot = weight * column[row];
                 }
             }
-        };
-        values[start..start + panels * depth * WIDTH]
-            .par_chunks_mut((depth * WIDTH).max(1))
-            .enumerate()
-            .for_each(pack_one);
+        })
+    }
+
+    /// The same from a matrix given row by row: `row(k)` holds value `k` of every variable.
+    pub fn pack_rows<'a>(
+        count: usize,
+        depth: usize,
+        row: impl Fn(usize) -> &'a [f64] + Sync,
+    ) -> Self {
+        Self::build(count, depth, |first, width, panel| {
+            for (k, slots) in panel.chunks_exact_mut(WIDTH).enumerate() {
+                slots[..width].copy_from_slice(&row(k)[first..first + width]);
+            }
+        })
+    }
+
+    /// Make the panels, each filled by `fill(first variable, how many, panel)`.
+    fn build(count: usize, depth: usize, fill: impl Fn(usize, usize, &mut [f64]) + Sync) -> Self {
+        let panels = count.div_ceil(WIDTH);
+        let mut values = vec![0.0; panels * depth * WIDTH + LINE];
+        let start = (LINE - values.as_ptr() as usize / size_of::<f64>() % LINE) % LINE;
+        let body = &mut values[start..start + panels * depth * WIDTH];
+        body.par_chunks_mut((depth * WIDTH).max(1)).enumerate().for_each(|(index, panel)| {
+            let first = index * WIDTH;
+            fill(first, WIDTH.min(count - first), panel);
+        });
         Self { depth, count: panels, start, values }
     }
 
@@ -125,45 +143,90 @@ fn corner<S: Simd, const VECTORS: usize, const WIDTH: usize>(
     }
 }
 
-/// The lower triangle (row by row, `count x count`) of `left right'` over all panels.
-pub struct Gram<'a> {
-    /// How many variables the panels hold.
-    pub count: usize,
-    /// The variables as rows.
-    pub left: &'a Panels<ROWS>,
-    /// The same variables as columns.
-    pub right: &'a Panels<COLS>,
-    /// The first row of `out`, and how many of its rows to fill; `first` divides by `ROWS`.
-    pub first: usize,
-    /// Rows `first..` of the matrix, row by row.
-    pub out: &'a mut [f64],
+/// Row blocks of a Gram matrix made in one task.
+const TASK_BLOCKS: usize = 2;
+
+/// The lower triangle of `left right'`, row by row in a full `count x count` matrix; what stands
+/// above the diagonal is left undefined. Both sides hold the same `count` variables.
+pub fn gram(count: usize, left: &Panels<ROWS>, right: &Panels<COLS>) -> Vec<f64> {
+    let mut out = vec![0.0; count * count];
+    out.par_chunks_mut((TASK_BLOCKS * ROWS * count).max(1)).enumerate().for_each(|(task, rows)| {
+        dispatch(GramRows { count, left, right, block: task * TASK_BLOCKS, rows });
+    });
+    out
 }
 
-impl WithSimd for Gram<'_> {
+struct GramRows<'a> {
+    count: usize,
+    left: &'a Panels<ROWS>,
+    right: &'a Panels<COLS>,
+    block: usize,
+    rows: &'a mut [f64],
+}
+
+impl WithSimd for GramRows<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let mut sums = [0.0; ROWS * COLS];
-        let rows = self.out.len() / self.count;
-        for block in 0..rows.div_ceil(ROWS) {
-            let top = block * ROWS;
-            let height = ROWS.min(rows - top);
-            let left = self.left.panel(self.first / ROWS + block);
-            for column in 0..self.right.len() {
+        for (offset, rows) in self.rows.chunks_mut(ROWS * self.count).enumerate() {
+            let block = self.block + offset;
+            let last = block * ROWS + rows.len() / self.count;
+            for column in 0..last.div_ceil(COLS) {
+                tile(simd, self.left.panel(block), self.right.panel(column), &mut sums);
                 let start = column * COLS;
-                if start > self.first + top + height - 1 {
-                    break;
-                }
-                tile(simd, left, self.right.panel(column), &mut sums);
                 let width = COLS.min(self.count - start);
-                for r in 0..height {
-                    let row = &mut self.out[(top + r) * self.count + start..][..width];
-                    for (c, target) in row.iter_mut().enumerate() {
+                for (r, row) in rows.chunks_exact_mut(self.count).enumerate() {
+                    for (c, target) in row[start..start + width].iter_mut().enumerate() {
                         *target = sums[c * ROWS + r];
                     }
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(count: usize, depth: usize) -> Vec<f64> {
+        (0..count * depth).map(|i| ((i * 7919 + 13) % 101) as f64 / 50.0 - 1.0).collect()
+    }
+
+    #[test]
+    fn gram_is_the_matrix_of_inner_products() {
+        for (count, depth) in [(1, 1), (7, 3), (24, 8), (53, 31)] {
+            let matrix = values(count, depth);
+            let variable = |u: usize| &matrix[u * depth..][..depth];
+            let left = Panels::pack(count, depth, variable, None);
+            let right = Panels::pack(count, depth, variable, None);
+            let product = gram(count, &left, &right);
+            for i in 0..count {
+                for j in 0..=i {
+                    let plain: f64 = variable(i).iter().zip(variable(j)).map(|(a, b)| a * b).sum();
+                    assert!((product[i * count + j] - plain).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn packing_by_rows_is_packing_the_transpose() {
+        let (count, depth) = (29, 17);
+        let matrix = values(count, depth);
+        let mut transposed = vec![0.0; count * depth];
+        for u in 0..count {
+            for k in 0..depth {
+                transposed[k * count + u] = matrix[u * depth + k];
+            }
+        }
+        let by_variable =
+            Panels::<ROWS>::pack(count, depth, |u| &matrix[u * depth..][..depth], None);
+        let by_row = Panels::<ROWS>::pack_rows(count, depth, |k| &transposed[k * count..][..count]);
+        for index in 0..by_row.len() {
+            assert_eq!(by_row.panel(index), by_variable.panel(index));
         }
     }
 }

@@ -5,10 +5,22 @@
 pub mod error;
 pub mod monitor;
 
+pub mod dense;
 pub mod kernel;
 pub mod simd;
 
 pub mod data;
 pub mod factors;
 pub mod features;
+pub mod loss;
+pub mod penalty;
+pub mod problem;
 pub mod scan;
+
+pub mod screen;
+pub mod streamed;
+pub mod working;
+
+pub mod solver;
+
+pub mod path;

@@ -90,9 +90,11 @@ impl WithSimd for Listed<'_> {
         let mut hits = Hits::new();
         for &factor in self.factors {
             let (u, v) = factor_variables(factor);
-            let square: f64 = (0..self.features.size(factor))
-                .map(|k| self.features.moment(simd, u, v, k, self.query.weights).powi(2))
-                .sum();
+            let mut square = 0.0;
+            for k in 0..self.features.size(factor) {
+                let xi = self.features.moment(simd, u, v, k, self.query.weights);
+                square += xi * xi;
+            }
             see(&mut hits, u, v, square, &self.query);
         }
         hits
@@ -353,12 +355,15 @@ impl WithSimd for Reach<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
-        let share = |p: usize, u: usize| {
-            let column = self.features.column(p, u);
-            dot3(simd, self.size, column, column)
-        };
-        (0..self.features.variables())
-            .map(|u| self.exponents.iter().map(|p| share(*p, u)).sum::<f64>().sqrt())
-            .collect()
+        let mut reach = Vec::with_capacity(self.features.variables());
+        for u in 0..self.features.variables() {
+            let mut square = 0.0;
+            for &p in self.exponents {
+                let column = self.features.column(p, u);
+                square += dot3(simd, self.size, column, column);
+            }
+            reach.push(square.sqrt());
+        }
+        reach
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! `pulp` picks AVX-512, AVX2, NEON or plain code when the program runs, so one binary is fast
 //! everywhere. An operation that loops over many short vectors dispatches once, outside its loop.
+//! Inside, write loops, not closures: a closure is compiled without the instruction set around it.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -77,6 +78,13 @@ pub fn axpy<S: Simd>(simd: S, scale: f64, x: &[f64], y: &mut [f64]) {
 #[inline(always)]
 pub fn largest<S: Simd>(simd: S, values: &[f64]) -> f64 {
     let (vectors, tail) = S::as_simd_f64s(values);
-    let top = vectors.iter().fold(simd.splat_f64s(0.0), |top, x| simd.max_f64s(top, *x));
-    tail.iter().fold(simd.reduce_max_f64s(top), |top, x| top.max(*x))
+    let mut tops = simd.splat_f64s(0.0);
+    for vector in vectors {
+        tops = simd.max_f64s(tops, *vector);
+    }
+    let mut top = simd.reduce_max_f64s(tops);
+    for value in tail {
+        top = top.max(*value);
+    }
+    top
 }

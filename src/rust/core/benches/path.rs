@@ -1,0 +1,117 @@
+//! Seconds for whole paths, by solver and shape: `cargo bench -p kliepnet-core --bench path`.
+//!
+//! Words after `--` keep the cases whose name has one of them; `METHOD=Auto` keeps one solver.
+
+use kliepnet_core::data::{Samples, Standardize};
+use kliepnet_core::factors::PenaltyFactors;
+use kliepnet_core::features::{Basis, Features};
+use kliepnet_core::loss::{Direction, Loss};
+use kliepnet_core::monitor::Monitor;
+use kliepnet_core::path::{fit, Grid, Method, Settings};
+use kliepnet_core::problem::{Problem, Status};
+use ndarray::Array2;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use std::error::Error;
+use std::time::Instant;
+
+struct Case {
+    name: &'static str,
+    d: usize,
+    n: usize,
+    basis: Basis,
+    grid: Grid,
+    methods: &'static [Method],
+}
+
+fn problem(case: &Case) -> Result<Problem, Box<dyn Error>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let mut normal =
+        || Array2::from_shape_simple_fn((case.n, case.d), || StandardNormal.sample(&mut rng));
+    let (x, y): (Array2<f64>, Array2<f64>) = (normal(), normal());
+    let samples = Samples::new(x.view(), y.view(), Standardize::Within)?;
+    let features = Features::new(samples, case.basis.clone())?;
+    let loss = Loss::density_ratio(Direction::Forward, case.n, case.n);
+    Ok(Problem::new(features, loss, PenaltyFactors::equal())?)
+}
+
+fn run(case: &Case, method: Method) -> Result<(), Box<dyn Error>> {
+    let problem = problem(case)?;
+    let settings = Settings {
+        lambda1: 0.1,
+        grid: case.grid.clone(),
+        method,
+        tolerance: 1e-6,
+        max_iter: 10_000,
+        denominator: case.n..2 * case.n,
+    };
+    let mut best = f64::INFINITY;
+    let mut path = fit(&problem, &settings, &Monitor::new())?;
+    let started = Instant::now();
+    while started.elapsed().as_secs_f64() < 1.0 {
+        let start = Instant::now();
+        path = fit(&problem, &settings, &Monitor::new())?;
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    let failed = path.steps.iter().filter(|step| step.status != Status::Converged).count();
+    let iterations: usize = path.steps.iter().map(|step| step.iterations).sum();
+    let detected = path.steps.last().map_or(0, |step| step.coefficients.len());
+    println!(
+        "{:<22} {:<8} {:>8.4} s  {} steps, {} not converged, {} iterations, {} detected, {} passes",
+        case.name,
+        format!("{method:?}"),
+        best,
+        path.steps.len(),
+        failed,
+        iterations,
+        detected,
+        path.passes
+    );
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let paper: Vec<f64> = (0..20).map(|k| 10_f64.powf(-4.0 * f64::from(k) / 19.0)).collect();
+    let all: &[Method] = &[Method::Auto, Method::Primal, Method::Dual];
+    let auto: &[Method] = &[Method::Auto];
+    let quartic = Basis {
+        power: 1.0,
+        pair: (0..=4)
+            .flat_map(|p| (0..=4 - p).map(move |q| (p, q)))
+            .filter(|(p, q)| p + q > 0)
+            .collect(),
+        single: vec![1, 2, 3, 4],
+    };
+    let gaussian = Basis::gaussian();
+    let down = |count, min_ratio| Grid::Geometric { count, min_ratio };
+    let case = |name, d, n, basis: &Basis, grid, methods| Case {
+        name,
+        d,
+        n,
+        basis: basis.clone(),
+        grid,
+        methods,
+    };
+    let cases = [
+        case("paper d=40", 40, 150, &gaussian, Grid::Given(paper.clone()), all),
+        case("paper d=80", 80, 150, &gaussian, Grid::Given(paper.clone()), all),
+        case("d=1000 n=100", 1000, 100, &gaussian, down(50, 0.5), auto),
+        case("d=5000 n=100", 5000, 100, &gaussian, down(20, 0.7), auto),
+        case("d=10000 n=100", 10_000, 100, &gaussian, down(20, 0.7), auto),
+        case("d=50 n=5000", 50, 5000, &gaussian, down(50, 0.1), auto),
+        case("quartic d=9 n=5000", 9, 5000, &quartic, down(50, 0.1), auto),
+        case("quartic d=100 n=200", 100, 200, &quartic, down(20, 0.5), auto),
+    ];
+    for case in &cases {
+        if wanted.is_empty() || wanted.iter().any(|name| case.name.contains(name.as_str())) {
+            for method in case.methods {
+                if std::env::var("METHOD").map_or(true, |name| format!("{method:?}") == name) {
+                    run(case, *method)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,470 @@
+//! Fits along a sequence of lambda2, each started from the one before.
+
+use crate::error::{Error, Result};
+use crate::factors::factor_variables;
+use crate::features::Coefficients;
+use crate::monitor::Monitor;
+use crate::penalty::norm;
+use crate::problem::{Design, Lambda, Point, Problem, Status, Tolerance};
+use crate::scan::{Hit, Hits};
+use crate::screen::Screen;
+use crate::solver::fista::Fista;
+use crate::solver::newton::{Newton, Task};
+use crate::solver::proximal::Proximal;
+use crate::solver::{lbfgs, Solved};
+use crate::streamed::Streamed;
+use crate::working::WorkingSet;
+use std::ops::Range;
+use std::time::Instant;
+
+/// Newton systems larger than this take longer than the gradient steps they save.
+const NEWTON_SIZE: usize = 2000;
+/// The share of the tolerated gap an inner solve may use up; the rest is for factors left out.
+const INNER_SHARE: f64 = 0.5;
+
+/// Which solver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// A growing working set, and on it the solver that fits its shape.
+    Auto,
+    /// Proximal gradient on all factors.
+    Primal,
+    /// L-BFGS in the dual on all factors; needs lambda1 > 0.
+    Dual,
+}
+
+/// The lambda2 values of a path.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Grid {
+    /// These, falling.
+    Given(Vec<f64>),
+    /// From lambda_max down by equal factors.
+    Geometric {
+        /// How many.
+        count: usize,
+        /// The last as a share of lambda_max.
+        min_ratio: f64,
+    },
+}
+
+impl Grid {
+    fn values(&self, lambda_max: f64) -> Vec<f64> {
+        match self {
+            Self::Given(values) => values.clone(),
+            Self::Geometric { count, min_ratio } => {
+                let step = if *count > 1 { min_ratio.ln() / (*count as f64 - 1.0) } else { 0.0 };
+                (0..*count).map(|k| lambda_max * (step * k as f64).exp()).collect()
+            }
+        }
+    }
+}
+
+/// How a path is computed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Ridge, the same along the path.
+    pub lambda1: f64,
+    /// Group penalties.
+    pub grid: Grid,
+    /// Which solver.
+    pub method: Method,
+    /// Relative duality gap (lambda1 > 0), or residual relative to lambda_max (lambda1 = 0).
+    pub tolerance: f64,
+    /// Iterations for one lambda2.
+    pub max_iter: usize,
+    /// Rows over which the log-normaliser is taken: those of the denominator sample.
+    pub denominator: Range<usize>,
+}
+
+/// The fit at one lambda2.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Group penalty.
+    pub lambda2: f64,
+    /// How it ended.
+    pub status: Status,
+    /// Iterations of the inner solver.
+    pub iterations: usize,
+    /// `J(theta)`.
+    pub objective: f64,
+    /// Duality gap of the whole problem; NaN for lambda1 = 0.
+    pub gap: f64,
+    /// Worst optimality residual over all factors.
+    pub residual: f64,
+    /// Wall time.
+    pub seconds: f64,
+    /// `log mean exp(f'theta)` over the denominator sample.
+    pub log_normalizer: f64,
+    /// The factors off zero.
+    pub coefficients: Vec<Coefficients>,
+}
+
+/// A whole path.
+#[derive(Debug, Clone)]
+pub struct Path {
+    /// The smallest lambda2 at which every penalised factor is zero.
+    pub lambda_max: f64,
+    /// One for each lambda2, the last perhaps unbounded.
+    pub steps: Vec<Step>,
+    /// Full passes over all factors it took (working-set method).
+    pub passes: usize,
+}
+
+/// Fit a path.
+pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<Path> {
+    let mut active = Active::new(problem, settings);
+    let lambda_max = active.start(monitor)?;
+    let grid = settings.grid.values(lambda_max);
+    let tolerance = Tolerance { relative: settings.tolerance, scale: lambda_max };
+    let mut solver: Box<dyn Solve + '_> = match settings.method {
+        Method::Auto => Box::new(active),
+        Method::Primal => Box::new(Primal::new(problem, settings)),
+        Method::Dual if settings.lambda1 > 0.0 => Box::new(Dual::new(problem, settings)),
+        Method::Dual => return Err(Error::Argument("the dual needs lambda1 > 0".into())),
+    };
+    monitor.start(grid.len());
+    let mut steps: Vec<Step> = Vec::with_capacity(grid.len());
+    for (k, lambda2) in grid.iter().enumerate() {
+        let begun = Instant::now();
+        let around = Around {
+            last: if k == 0 { lambda_max.max(*lambda2) } else { grid[k - 1] },
+            now: *lambda2,
+            next: grid.get(k + 1).copied().unwrap_or(*lambda2),
+        };
+        let fitted = solver.solve(around, tolerance, monitor)?;
+        let unbounded = fitted.status == Status::Unbounded;
+        steps.push(fitted.into_step(problem, settings, *lambda2, begun));
+        monitor.advance();
+        if unbounded {
+            break;
+        }
+    }
+    Ok(Path { lambda_max, steps, passes: solver.passes() })
+}
+
+/// One lambda2 and its neighbours on the path.
+#[derive(Debug, Clone, Copy)]
+struct Around {
+    last: f64,
+    now: f64,
+    next: f64,
+}
+
+/// What a solver found at one lambda2.
+struct Fitted {
+    status: Status,
+    iterations: usize,
+    objective: f64,
+    gap: f64,
+    residual: f64,
+    /// `log sum base exp(score)` of each term of the loss.
+    log_sum: Vec<f64>,
+    coefficients: Vec<Coefficients>,
+}
+
+impl Fitted {
+    /// A solver's own verdict over `design`, whose factors are numbered by `factors`.
+    fn new(solved: &Solved, design: &dyn Design, factors: impl Iterator<Item = usize>) -> Self {
+        let theta = |group| &solved.point.theta[design.span(group)];
+        let coefficients = factors
+            .enumerate()
+            .filter(|(group, _)| norm(theta(*group)) > 0.0)
+            .map(|(group, factor)| Coefficients { factor, theta: theta(group).to_vec() })
+            .collect();
+        Self {
+            status: solved.status,
+            iterations: solved.iterations,
+            objective: solved.point.objective,
+            gap: solved.point.gap,
+            residual: solved.point.residual,
+            log_sum: solved.point.weights.log_sum.clone(),
+            coefficients,
+        }
+    }
+
+    fn into_step(
+        self,
+        problem: &Problem,
+        settings: &Settings,
+        lambda2: f64,
+        begun: Instant,
+    ) -> Step {
+        let unbounded = self.status == Status::Unbounded;
+        let log_normalizer = self.log_normalizer(problem, &settings.denominator);
+        let coefficients = if unbounded { Vec::new() } else { self.coefficients };
+        Step {
+            lambda2,
+            status: self.status,
+            iterations: self.iterations,
+            objective: if unbounded { f64::NEG_INFINITY } else { self.objective },
+            gap: if self.gap.is_finite() { self.gap } else { f64::NAN },
+            residual: if unbounded { f64::NAN } else { self.residual },
+            seconds: begun.elapsed().as_secs_f64(),
+            log_normalizer: if unbounded { f64::NAN } else { log_normalizer },
+            coefficients,
+        }
+    }
+
+    /// `log mean exp(f'theta)` over some rows: often one of the loss's own terms.
+    fn log_normalizer(&self, problem: &Problem, rows: &Range<usize>) -> f64 {
+        let terms = problem.loss.terms();
+        let own = terms.iter().position(|term| term.rows == *rows && term.sign > 0.0);
+        match own {
+            Some(term) => self.log_sum[term],
+            None => log_mean_exp(&problem.features.scores(rows.clone(), &self.coefficients)),
+        }
+    }
+}
+
+/// Overflow-safe `log mean exp`.
+fn log_mean_exp(values: &[f64]) -> f64 {
+    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mean = values.iter().map(|v| (v - top).exp()).sum::<f64>() / values.len() as f64;
+    top + mean.ln()
+}
+
+trait Solve {
+    fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted>;
+
+    fn passes(&self) -> usize {
+        0
+    }
+}
+
+/// The paper's primal: proximal gradient on all factors.
+struct Primal<'a> {
+    problem: &'a Problem,
+    settings: &'a Settings,
+    design: Streamed<'a>,
+    fista: Fista,
+    theta: Vec<f64>,
+}
+
+impl<'a> Primal<'a> {
+    fn new(problem: &'a Problem, settings: &'a Settings) -> Self {
+        let design = Streamed::new(problem);
+        let theta = vec![0.0; design.linear().len()];
+        Self { problem, settings, design, fista: Fista::default(), theta }
+    }
+}
+
+impl Solve for Primal<'_> {
+    fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
+        let lambda = Lambda { ridge: self.settings.lambda1, group: at.now };
+        let start = std::mem::take(&mut self.theta);
+        let parts = (&self.design as &dyn Design, &self.problem.loss, lambda);
+        let solved = self.fista.solve(parts, start, tolerance, self.settings.max_iter, monitor)?;
+        self.theta = solved.point.theta.clone();
+        Ok(Fitted::new(&solved, &self.design, 0..self.design.groups()))
+    }
+}
+
+/// The paper's dual: L-BFGS over all factors.
+struct Dual<'a> {
+    problem: &'a Problem,
+    settings: &'a Settings,
+    design: Streamed<'a>,
+    scores: Vec<f64>,
+}
+
+impl<'a> Dual<'a> {
+    fn new(problem: &'a Problem, settings: &'a Settings) -> Self {
+        let scores = vec![0.0; problem.loss.scores()];
+        Self { problem, settings, design: Streamed::new(problem), scores }
+    }
+}
+
+impl Solve for Dual<'_> {
+    fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
+        let lambda = Lambda { ridge: self.settings.lambda1, group: at.now };
+        let parts = (&self.design as &dyn Design, &self.problem.loss, lambda);
+        let max_iter = self.settings.max_iter;
+        let solved = lbfgs::solve(parts, &self.scores, tolerance, max_iter, monitor)?;
+        self.scores = solved.point.scores.clone();
+        Ok(Fitted::new(&solved, &self.design, 0..self.design.groups()))
+    }
+}
+
+/// The default: solve on a working set, look at all factors, let in those that violate, repeat.
+struct Active<'a> {
+    problem: &'a Problem,
+    settings: &'a Settings,
+    screen: Screen<'a>,
+    set: WorkingSet,
+    unpenalised: Vec<usize>,
+    newton: Newton,
+    proximal: Proximal,
+    fista: Fista,
+    /// Theta on the working set and its scores, from the last solve.
+    theta: Vec<f64>,
+    scores: Vec<f64>,
+    /// Factors above the strong rule's level after the last solve.
+    strong: Hits,
+}
+
+impl<'a> Active<'a> {
+    fn new(problem: &'a Problem, settings: &'a Settings) -> Self {
+        Self {
+            problem,
+            settings,
+            screen: Screen::new(problem),
+            set: WorkingSet::new(&problem.loss),
+            unpenalised: problem.penalty.unpenalised(problem.features.variables()),
+            newton: Newton::default(),
+            proximal: Proximal::default(),
+            fista: Fista::default(),
+            theta: Vec::new(),
+            scores: vec![0.0; problem.loss.scores()],
+            strong: Hits::new(),
+        }
+    }
+
+    /// Fit the unpenalised factors alone; the lambda2 at which the first other one enters.
+    fn start(&mut self, monitor: &Monitor) -> Result<f64> {
+        if !self.unpenalised.is_empty() {
+            self.set.activate(self.problem, self.unpenalised.iter().copied());
+            self.theta = vec![0.0; self.set.coefficients()];
+            let tolerance = Tolerance { relative: self.settings.tolerance, scale: 1.0 };
+            let solved = self.solve_set(0.0, tolerance, self.settings.max_iter, monitor)?;
+            self.keep(&solved.point);
+        }
+        let weights = self.row_weights();
+        let lambda_max = self.screen.largest(&weights, monitor)?;
+        self.strong = self.screen.above(&weights, lambda_max, 0.0, monitor)?;
+        Ok(lambda_max)
+    }
+
+    fn row_weights(&self) -> Vec<f64> {
+        let weights = self.problem.loss.weights(&self.scores);
+        self.problem.loss.row_weights(&weights.alpha)
+    }
+
+    fn keep(&mut self, point: &Point) {
+        self.theta.clone_from(&point.theta);
+        self.scores.clone_from(&point.scores);
+    }
+
+    /// The working set for the next lambda2: what is off zero, and what the strong rule expects.
+    fn prepare(&mut self, at: Around) {
+        let expected = 2.0 * at.now - at.last;
+        let mut strong: Vec<Hit> =
+            self.strong.iter().filter(|hit| hit.ratio() > expected).copied().collect();
+        strong.sort_unstable_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+        let support: Vec<(usize, Vec<f64>)> = self
+            .set
+            .factors()
+            .enumerate()
+            .map(|(group, factor)| (factor, self.theta[self.set.span(group)].to_vec()))
+            .filter(|(_, theta)| norm(theta) > 0.0)
+            .collect();
+        // A long step makes the strong rule expect everything: then let the violators come in turn.
+        strong.truncate((2 * support.len()).max(2 * self.problem.loss.scores()).max(64));
+        let kept = support.iter().map(|(factor, _)| *factor);
+        let factors: Vec<usize> = kept
+            .chain(self.unpenalised.iter().copied())
+            .chain(strong.iter().map(|hit| hit.factor))
+            .collect();
+        if self.set.stored_rows()
+            > 2 * factors.len() * self.problem.features.basis().pair.len() + 4096
+        {
+            self.set.clear();
+        }
+        self.set.activate(self.problem, factors);
+        // The support comes first, in its order: its coefficients fill the beginning.
+        self.theta = support.into_iter().flat_map(|(_, theta)| theta).collect();
+        self.theta.resize(self.set.coefficients(), 0.0);
+    }
+
+    /// Solve on the working set with the method that fits its shape.
+    fn solve_set(
+        &mut self,
+        lambda2: f64,
+        tolerance: Tolerance,
+        max_iter: usize,
+        monitor: &Monitor,
+    ) -> Result<Solved> {
+        let loss = &self.problem.loss;
+        let lambda = Lambda { ridge: self.settings.lambda1, group: lambda2 };
+        let inner = Tolerance { relative: INNER_SHARE * tolerance.relative, ..tolerance };
+        if self.set.coefficients().min(self.set.width()) > NEWTON_SIZE {
+            let parts = (&self.set as &dyn Design, loss, lambda);
+            return self.fista.solve(parts, self.theta.clone(), inner, max_iter, monitor);
+        }
+        if lambda.ridge == 0.0 {
+            let parts = (&self.set, loss, lambda2);
+            let start = self.theta.clone();
+            return self.proximal.solve(&mut self.newton, parts, start, inner, max_iter, monitor);
+        }
+        let task = Task {
+            set: &self.set,
+            loss,
+            lambda,
+            linear: self.set.linear(),
+            enough: &|objective| inner.gap(objective),
+            max_iter,
+        };
+        let ended = self.newton.solve(&task, &self.scores, monitor)?;
+        let iterations = ended.iterations;
+        let point = ended.into_point(&self.set, lambda);
+        let status = if tolerance.accepts(&point) { Status::Converged } else { Status::MaxIter };
+        Ok(Solved { point, iterations, status })
+    }
+}
+
+impl Solve for Active<'_> {
+    fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
+        self.prepare(at);
+        let lambda = Lambda { ridge: self.settings.lambda1, group: at.now };
+        let mut iterations = 0;
+        loop {
+            let left = self.settings.max_iter.saturating_sub(iterations);
+            let mut solved = self.solve_set(at.now, tolerance, left, monitor)?;
+            iterations += solved.iterations;
+            solved.iterations = iterations;
+            if solved.status == Status::Unbounded {
+                return Ok(Fitted::new(&solved, &self.set, self.set.factors()));
+            }
+            self.keep(&solved.point);
+            let weights = self.problem.loss.row_weights(&solved.point.weights.alpha);
+            let hint = 2.0 * at.next - at.now;
+            let hits = self.screen.above(&weights, at.now, hint, monitor)?;
+            let mut outside: Vec<Hit> = hits
+                .iter()
+                .filter(|hit| hit.ratio() > at.now && !self.set.contains(hit.factor))
+                .copied()
+                .collect();
+            // Over all factors, those left out included, a point must stand the same test.
+            let on_set = solved.status;
+            for hit in &outside {
+                let penalty = lambda.penalty(hit.weight);
+                solved.point.residual = solved.point.residual.max(hit.norm - penalty.level);
+                if lambda.ridge > 0.0 {
+                    solved.point.gap += penalty.conjugate(hit.norm);
+                }
+            }
+            let accepted = tolerance.accepts(&solved.point);
+            if accepted || outside.is_empty() || left == 0 {
+                solved.status = match (accepted, on_set) {
+                    (true, _) => Status::Converged,
+                    (false, Status::Converged) => Status::MaxIter,
+                    (false, other) => other,
+                };
+                self.strong = hits;
+                return Ok(Fitted::new(&solved, &self.set, self.set.factors()));
+            }
+            outside.sort_unstable_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+            outside.truncate(self.set.groups().max(2 * self.set.width()).max(64));
+            self.set.extend(self.problem, outside.iter().map(|hit| hit.factor));
+            self.theta.resize(self.set.coefficients(), 0.0);
+        }
+    }
+
+    fn passes(&self) -> usize {
+        self.screen.passes()
+    }
+}
+
+/// Variables u >= v of a step's coefficients, for callers that name them.
+pub fn variables(coefficients: &Coefficients) -> (usize, usize) {
+    factor_variables(coefficients.factor)
+}

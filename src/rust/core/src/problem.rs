@@ -1,0 +1,252 @@
+//! The problem of one fit, and the certificate of a solution.
+
+use crate::error::Result;
+use crate::factors::PenaltyFactors;
+use crate::features::Features;
+use crate::loss::{Loss, Weights};
+use crate::penalty::{level, norm, Penalty};
+use std::ops::Range;
+
+/// Objectives closer to zero than this are judged on an absolute scale: J is zero at lambda_max.
+const OBJECTIVE_FLOOR: f64 = 1e-3;
+
+/// What is minimised over theta, but for lambda1 and lambda2.
+#[derive(Debug)]
+pub struct Problem {
+    /// The features of every factor.
+    pub features: Features,
+    /// The loss over the rows of the stack.
+    pub loss: Loss,
+    /// `w_t`.
+    pub penalty: PenaltyFactors,
+}
+
+impl Problem {
+    /// Put the parts together.
+    pub fn new(features: Features, loss: Loss, penalty: PenaltyFactors) -> Result<Self> {
+        penalty.validate(features.factors())?;
+        Ok(Self { features, loss, penalty })
+    }
+
+    /// The features of a factor on every scored row, feature after feature, with the terms' signs.
+    pub fn fill_rows(&self, factor: usize, out: &mut [f64]) {
+        let width = self.loss.scores();
+        let terms = self.loss.terms();
+        if let [term] = terms {
+            self.features.fill(factor, term.rows.clone(), term.sign, out);
+            return;
+        }
+        for term in terms {
+            let size = out.len() / width;
+            let mut part = vec![0.0; size * term.rows.len()];
+            self.features.fill(factor, term.rows.clone(), term.sign, &mut part);
+            for (row, values) in out.chunks_exact_mut(width).zip(part.chunks_exact(term.rows.len()))
+            {
+                row[term.span.clone()].copy_from_slice(values);
+            }
+        }
+    }
+}
+
+/// The two penalties of one fit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lambda {
+    /// Ridge.
+    pub ridge: f64,
+    /// Group penalty.
+    pub group: f64,
+}
+
+impl Lambda {
+    /// The penalty of a factor with penalty factor `weight`.
+    pub fn penalty(&self, weight: f64) -> Penalty {
+        Penalty { lambda1: self.ridge, level: level(self.group, weight) }
+    }
+}
+
+/// Some factors with their features on the scored rows: what an inner solver works on.
+pub trait Design: Sync {
+    /// How many factors.
+    fn groups(&self) -> usize;
+    /// Where the coefficients of a factor stand.
+    fn span(&self, group: usize) -> Range<usize>;
+    /// `w_t` of a factor.
+    fn weight(&self, group: usize) -> f64;
+    /// `g`: the linear term's moment of every feature.
+    fn linear(&self) -> &[f64];
+    /// `H'theta`: the scores of the rows.
+    fn scores(&self, theta: &[f64]) -> Vec<f64>;
+    /// `H alpha`: the moment of every feature under `alpha`.
+    fn moments(&self, alpha: &[f64]) -> Vec<f64>;
+
+    /// `xi = g - H alpha`.
+    fn xi(&self, alpha: &[f64]) -> Vec<f64> {
+        self.linear().iter().zip(self.moments(alpha)).map(|(g, h)| g - h).collect()
+    }
+}
+
+/// A theta on a design with everything that follows from it.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// The coefficients.
+    pub theta: Vec<f64>,
+    /// `H'theta`.
+    pub scores: Vec<f64>,
+    /// `alpha(theta)`.
+    pub weights: Weights,
+    /// `xi(alpha(theta))`.
+    pub xi: Vec<f64>,
+    /// `J(theta)`.
+    pub objective: f64,
+    /// `J(theta)` minus the dual objective at `alpha(theta)`; infinite for lambda1 = 0.
+    pub gap: f64,
+    /// The worst violation of the optimality conditions.
+    pub residual: f64,
+}
+
+impl Point {
+    /// Judge a theta over all factors of a design.
+    pub fn new(design: &dyn Design, loss: &Loss, lambda: Lambda, theta: Vec<f64>) -> Self {
+        let scores = design.scores(&theta);
+        Self::with_scores(design, loss, lambda, theta, scores)
+    }
+
+    /// The same where `H'theta` is known.
+    pub fn with_scores(
+        design: &dyn Design,
+        loss: &Loss,
+        lambda: Lambda,
+        theta: Vec<f64>,
+        scores: Vec<f64>,
+    ) -> Self {
+        let weights = loss.weights(&scores);
+        let moments = design.moments(&weights.alpha);
+        Self::with_moments(design, lambda, theta, scores, weights, &moments)
+    }
+
+    /// The same where the weights of the scores and the moments under them are known, too.
+    pub fn with_moments(
+        design: &dyn Design,
+        lambda: Lambda,
+        theta: Vec<f64>,
+        scores: Vec<f64>,
+        weights: Weights,
+        moments: &[f64],
+    ) -> Self {
+        let xi: Vec<f64> = design.linear().iter().zip(moments).map(|(g, h)| g - h).collect();
+        let linear: f64 = design.linear().iter().zip(&theta).map(|(g, t)| g * t).sum();
+        let (mut value, mut gap, mut residual) = (weights.log_sums() - linear, 0.0, 0.0_f64);
+        for group in 0..design.groups() {
+            let penalty = lambda.penalty(design.weight(group));
+            let (theta, xi) = (&theta[design.span(group)], &xi[design.span(group)]);
+            value += penalty.value(theta);
+            residual = residual.max(penalty.residual(theta, xi));
+            if lambda.ridge > 0.0 {
+                gap += penalty.gap(theta, xi);
+            }
+        }
+        if lambda.ridge == 0.0 {
+            gap = f64::INFINITY;
+        }
+        Self { theta, scores, weights, xi, objective: value, gap, residual }
+    }
+}
+
+/// When a solution is good enough.
+#[derive(Debug, Clone, Copy)]
+pub struct Tolerance {
+    /// Relative to the objective (lambda1 > 0) or to `scale` (lambda1 = 0).
+    pub relative: f64,
+    /// `max_t |xi_t| / w_t` at the start of the path: the unit of residuals.
+    pub scale: f64,
+}
+
+impl Tolerance {
+    /// The largest duality gap that will do at this objective.
+    pub fn gap(&self, objective: f64) -> f64 {
+        self.relative * objective.abs().max(OBJECTIVE_FLOOR)
+    }
+
+    /// The largest residual that will do where there is no gap to judge by.
+    pub fn residual(&self) -> f64 {
+        self.relative * self.scale
+    }
+
+    /// Whether a point is good enough on its design.
+    pub fn accepts(&self, point: &Point) -> bool {
+        if point.gap.is_finite() {
+            point.gap <= self.gap(point.objective)
+        } else {
+            point.residual <= self.residual()
+        }
+    }
+}
+
+/// How a solver ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Within the tolerance, over all factors.
+    Converged,
+    /// Out of iterations, or of what doubles can resolve.
+    MaxIter,
+    /// The objective has no lower bound; there is a certificate.
+    Unbounded,
+    /// lambda1 = 0 and lambda2 so close to the smallest solvable one that nothing can be said.
+    NearThreshold,
+}
+
+/// Within this share of the smallest solvable lambda2 no method is reliable.
+const THRESHOLD_MARGIN: f64 = 1e-4;
+
+impl Status {
+    /// What a lower bound on the smallest solvable lambda2 says of a fit at `lambda2`; `last` when the
+    /// solver has nothing more to try.
+    pub fn beside_threshold(lambda2: f64, bound: f64, last: bool) -> Option<Self> {
+        // More than rounding beyond: the certificate is a strict inequality.
+        if lambda2 < bound * (1.0 - 1e-9) {
+            Some(Self::Unbounded)
+        } else if last && lambda2 <= bound * (1.0 + THRESHOLD_MARGIN) {
+            Some(Self::NearThreshold)
+        } else {
+            None
+        }
+    }
+
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::MaxIter => "max_iter",
+            Self::Unbounded => "unbounded",
+            Self::NearThreshold => "near_threshold",
+        }
+    }
+}
+
+/// A lower bound on the smallest solvable lambda2 at lambda1 = 0, from a direction theta.
+///
+/// Along theta the objective grows by `sum_k max_i s_ki - g'theta + lambda2 sum_t w_t |theta_t|` a unit
+/// in the end, s = H'theta: it has no lower bound below the lambda2 that makes this negative. The
+/// direction may live on any design: factors left out count as zeros.
+pub fn threshold_bound(design: &dyn Design, loss: &Loss, theta: &[f64], scores: &[f64]) -> f64 {
+    let top = |span: &Range<usize>| scores[span.clone()].iter().copied().fold(f64::MIN, f64::max);
+    let tops: f64 = loss.terms().iter().map(|term| top(&term.span)).sum();
+    let linear: f64 = design.linear().iter().zip(theta).map(|(g, t)| g * t).sum();
+    let size = |group| {
+        let size = norm(&theta[design.span(group)]);
+        if size == 0.0 {
+            0.0
+        } else {
+            design.weight(group) * size
+        }
+    };
+    let total: f64 = (0..design.groups()).map(size).sum();
+    let escape = linear - tops;
+    if total > 0.0 {
+        escape / total
+    } else if escape > 0.0 {
+        f64::INFINITY
+    } else {
+        f64::NEG_INFINITY
+    }
+}

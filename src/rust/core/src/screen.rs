@@ -1,0 +1,152 @@
+//! Which factors are above a level, with few passes over all of them.
+//!
+//! One pass at some row weights keeps the factors with the largest `|xi|` and the level tau that all
+//! others stay below. At other weights a pair that was left out can be above a level only if the
+//! drift bound `a_u a_v` makes up the difference to tau: those few pairs are looked at, and a new
+//! pass is made when they become many.
+
+use crate::error::Result;
+use crate::factors::{factor_index, factor_variables};
+use crate::monitor::Monitor;
+use crate::problem::Problem;
+use crate::scan::{listed, Drift, Hits, Query, Scanner};
+
+/// Up to this many multiplications a full pass costs less than the bookkeeping to avoid it.
+const SMALL_PASS: usize = 1 << 24;
+/// Factors looked at to guess where the largest `|xi|` begin.
+const SAMPLE: usize = 8192;
+/// The share of factors a reference keeps: one in this many.
+const KEEP: usize = 128;
+/// A new pass is due when one in this many factors would have to be looked at singly.
+const RESCAN: usize = 64;
+/// A reference keeps everything above this share of the level in question.
+const MARGIN: f64 = 0.9;
+
+/// Answers "which factors are above" along a path.
+pub struct Screen<'a> {
+    problem: &'a Problem,
+    scanner: Scanner,
+    reference: Option<Reference>,
+    singles: Vec<usize>,
+    passes: usize,
+}
+
+/// What one pass left behind.
+struct Reference {
+    /// Row weights of the pass.
+    weights: Vec<f64>,
+    /// No pair outside `hits` had `|xi_t| > level * w_t`.
+    level: f64,
+    hits: Hits,
+}
+
+impl<'a> Screen<'a> {
+    /// Pack the features once for all passes.
+    pub fn new(problem: &'a Problem) -> Self {
+        let variables = problem.features.variables();
+        Self {
+            problem,
+            scanner: Scanner::new(&problem.features),
+            reference: None,
+            singles: (0..variables).map(|u| factor_index(u, u)).collect(),
+            passes: 0,
+        }
+    }
+
+    /// Full passes made so far.
+    pub fn passes(&self) -> usize {
+        self.passes
+    }
+
+    fn query<'b>(&'b self, weights: &'b [f64], level: f64) -> Query<'b> {
+        Query { weights, penalty: &self.problem.penalty, level }
+    }
+
+    fn small(&self) -> bool {
+        self.problem.features.factors() * self.problem.features.rows() <= SMALL_PASS
+    }
+
+    /// `max_t |xi_t| / w_t` over all penalised factors.
+    pub fn largest(&mut self, weights: &[f64], monitor: &Monitor) -> Result<f64> {
+        let level = if self.small() { 0.0 } else { self.sampled_level(weights, monitor)? };
+        let hits = self.pass(weights, level, monitor)?;
+        Ok(hits.iter().fold(0.0, |top, hit| top.max(hit.ratio())))
+    }
+
+    /// All penalised factors with `|xi_t| > level w_t`, and of those above the lower `hint` as many as
+    /// are known without another pass.
+    pub fn above(
+        &mut self,
+        weights: &[f64],
+        level: f64,
+        hint: f64,
+        monitor: &Monitor,
+    ) -> Result<Hits> {
+        let hint = hint.min(level);
+        if self.small() {
+            return self.pass(weights, hint, monitor);
+        }
+        if let Some(candidates) = self.candidates(weights, level, hint) {
+            let mut hits =
+                listed(&self.problem.features, self.query(weights, hint), &candidates, monitor)?;
+            // A pair may be both kept and within reach.
+            hits.sort_unstable_by_key(|hit| hit.factor);
+            hits.dedup_by_key(|hit| hit.factor);
+            return Ok(hits);
+        }
+        let keep = self.sampled_level(weights, monitor)?.min(MARGIN * level);
+        let hits = self.pass(weights, keep, monitor)?;
+        Ok(hits.into_iter().filter(|hit| hit.ratio() > hint).collect())
+    }
+
+    /// The factors that have to be looked at, or `None` if a full pass is due.
+    fn candidates(&self, weights: &[f64], level: f64, hint: f64) -> Option<Vec<usize>> {
+        let features = &self.problem.features;
+        let reference = self.reference.as_ref()?;
+        let delta: Vec<f64> =
+            weights.iter().zip(&reference.weights).map(|(now, then)| now - then).collect();
+        let drift = Drift::new(features, &delta);
+        let room =
+            (level - reference.level) * self.problem.penalty.smallest_edge(features.variables());
+        if room.is_nan() || room <= 0.0 {
+            return None;
+        }
+        let mut candidates = drift.pairs_beyond(room, features.factors() / RESCAN)?;
+        for hit in &reference.hits {
+            let (u, v) = factor_variables(hit.factor);
+            if u != v && hit.norm + drift.bound(u, v) > hint * hit.weight {
+                candidates.push(hit.factor);
+            }
+        }
+        // Few, and not covered by the bound over pairs.
+        candidates.extend(&self.singles);
+        Some(candidates)
+    }
+
+    /// One pass over all factors, which becomes the reference.
+    fn pass(&mut self, weights: &[f64], level: f64, monitor: &Monitor) -> Result<Hits> {
+        self.passes += 1;
+        let hits = self.scanner.all(&self.problem.features, self.query(weights, level), monitor)?;
+        if !self.small() {
+            let weights = weights.to_vec();
+            self.reference = Some(Reference { weights, level, hits: hits.clone() });
+        }
+        Ok(hits)
+    }
+
+    /// The level above which about one factor in `KEEP` stands, from a sample spread over all.
+    fn sampled_level(&self, weights: &[f64], monitor: &Monitor) -> Result<f64> {
+        let factors = self.problem.features.factors();
+        // Multiples of an irrational share of the whole fall evenly and hit no pattern of the index.
+        let share = (factors as f64 * 0.618_033_988_749_895) as usize;
+        let sample: Vec<usize> = (0..SAMPLE).map(|i| i * share % factors).collect();
+        // Below every level, so that every penalised factor of the sample is reported.
+        let query = self.query(weights, -1.0);
+        let mut ratios: Vec<f64> = listed(&self.problem.features, query, &sample, monitor)?
+            .iter()
+            .map(|hit| hit.ratio())
+            .collect();
+        ratios.sort_unstable_by(|a, b| b.total_cmp(a));
+        Ok(ratios.get(ratios.len() / KEEP).copied().unwrap_or(0.0))
+    }
+}

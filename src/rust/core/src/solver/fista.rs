@@ -1,0 +1,132 @@
+//! Accelerated proximal gradient with backtracking and restarts, on any design.
+//!
+//! On all factors it is the paper's primal; on a working set it takes over from Newton where the
+//! Newton system would be too large.
+
+use crate::error::Result;
+use crate::loss::Loss;
+use crate::monitor::Monitor;
+use crate::problem::{threshold_bound, Design, Lambda, Point, Status, Tolerance};
+use crate::solver::Solved;
+
+/// Iterations between two looks at the certificate, which costs as much as half an iteration.
+const CHECK_EVERY: usize = 10;
+
+/// The solver, with the step size it last used.
+#[derive(Debug)]
+pub struct Fista {
+    lipschitz: f64,
+}
+
+impl Default for Fista {
+    fn default() -> Self {
+        Self { lipschitz: 1.0 }
+    }
+}
+
+/// A theta with its scores.
+#[derive(Clone)]
+struct Place {
+    theta: Vec<f64>,
+    scores: Vec<f64>,
+}
+
+impl Place {
+    /// `self + factor (self - other)`; the scores are linear in theta.
+    fn beyond(&self, other: &Place, factor: f64) -> Place {
+        let mix =
+            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + factor * (a - b)).collect();
+        Place { theta: mix(&self.theta, &other.theta), scores: mix(&self.scores, &other.scores) }
+    }
+}
+
+impl Fista {
+    /// Minimise from `start` on.
+    pub fn solve(
+        &mut self,
+        problem: (&dyn Design, &Loss, Lambda),
+        start: Vec<f64>,
+        tolerance: Tolerance,
+        max_iter: usize,
+        monitor: &Monitor,
+    ) -> Result<Solved> {
+        let (design, loss, lambda) = problem;
+        let scores = design.scores(&start);
+        let mut last = Place { theta: start, scores };
+        let mut ahead = last.clone();
+        let mut momentum = 1.0_f64;
+        let mut iterations = 0;
+        loop {
+            monitor.check()?;
+            let out_of_time = iterations >= max_iter;
+            if iterations % CHECK_EVERY == 0 || out_of_time {
+                let Place { theta, scores } = last.clone();
+                let point = Point::with_scores(design, loss, lambda, theta, scores);
+                if let Some(status) = verdict(problem, &point, tolerance, out_of_time) {
+                    return Ok(Solved { point, iterations, status });
+                }
+            }
+            let next = self.step(problem, &ahead);
+            // Overshot: the step turns back against the momentum that led here.
+            let turn: f64 = (0..next.theta.len())
+                .map(|i| (ahead.theta[i] - next.theta[i]) * (next.theta[i] - last.theta[i]))
+                .sum();
+            if turn > 0.0 {
+                momentum = 1.0;
+                ahead = next.clone();
+            } else {
+                let grown = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt());
+                ahead = next.beyond(&last, (momentum - 1.0) / grown);
+                momentum = grown;
+            }
+            last = next;
+            iterations += 1;
+        }
+    }
+
+    /// One proximal gradient step from `from`, as long as the quadratic bound allows.
+    fn step(&mut self, problem: (&dyn Design, &Loss, Lambda), from: &Place) -> Place {
+        let (design, loss, lambda) = problem;
+        let weights = loss.weights(&from.scores);
+        let xi = design.xi(&weights.alpha);
+        self.lipschitz *= 0.95;
+        loop {
+            let length = 1.0 / self.lipschitz;
+            let mut theta: Vec<f64> =
+                from.theta.iter().zip(&xi).map(|(t, x)| t + length * x).collect();
+            for group in 0..design.groups() {
+                let penalty = lambda.penalty(design.weight(group));
+                penalty.prox(length, &mut theta[design.span(group)]);
+            }
+            let scores = design.scores(&theta);
+            let mut shift: Vec<f64> = scores.iter().zip(&from.scores).map(|(a, b)| a - b).collect();
+            loss.centre(&weights.alpha, &mut shift);
+            // The loss minus its linear part is this divergence: no cancellation near the end.
+            let curved = loss.divergence(&weights.alpha, &shift);
+            let moved: f64 = theta.iter().zip(&from.theta).map(|(a, b)| (a - b).powi(2)).sum();
+            if curved <= 0.5 * self.lipschitz * moved * (1.0 + 1e-9) {
+                return Place { theta, scores };
+            }
+            self.lipschitz *= 1.6;
+        }
+    }
+}
+
+/// How a solve ends at this point, if it does.
+fn verdict(
+    (design, loss, lambda): (&dyn Design, &Loss, Lambda),
+    point: &Point,
+    tolerance: Tolerance,
+    last: bool,
+) -> Option<Status> {
+    if tolerance.accepts(point) {
+        return Some(Status::Converged);
+    }
+    if lambda.ridge == 0.0 {
+        let bound = threshold_bound(design, loss, &point.theta, &point.scores);
+        if let Some(status) = Status::beside_threshold(lambda.group, bound, last) {
+            return Some(status);
+        }
+    }
+    last.then_some(Status::MaxIter)
+}

@@ -1,0 +1,216 @@
+//! The paper's dual by L-BFGS, on any design.
+//!
+//! The unknowns are scores w with `alpha = softmax(w)`: no constraint is left. The gradient of minus
+//! the dual is `alpha (w - w')`, centred term by term, with `w' = H'theta(alpha)`.
+
+use crate::error::{Error, Result};
+use crate::loss::{Loss, Weights};
+use crate::monitor::Monitor;
+use crate::penalty::norm;
+use crate::problem::{Design, Lambda, Point, Status, Tolerance};
+use crate::solver::Solved;
+use argmin::core::{
+    CostFunction, Error as ArgminError, Executor, Gradient, IterState, Problem, Solver, State,
+    TerminationReason, TerminationStatus, KV,
+};
+use argmin::solver::linesearch::MoreThuenteLineSearch;
+use argmin::solver::quasinewton::LBFGS;
+use ndarray::Array1;
+use std::cell::RefCell;
+
+/// Steps whose curvature is remembered.
+const MEMORY: usize = 10;
+
+type Search = MoreThuenteLineSearch<Array1<f64>, Array1<f64>, f64>;
+type Inner = LBFGS<Search, Array1<f64>, Array1<f64>, f64>;
+type Iterate = IterState<Array1<f64>, Array1<f64>, (), (), (), f64>;
+
+/// Maximise the dual from these scores on; lambda1 must be positive.
+pub fn solve(
+    problem: (&dyn Design, &Loss, Lambda),
+    start: &[f64],
+    tolerance: Tolerance,
+    max_iter: usize,
+    monitor: &Monitor,
+) -> Result<Solved> {
+    let (design, loss, lambda) = problem;
+    let dual = Dual { design, loss, lambda, monitor, last: RefCell::new(None) };
+    let mut scores = start.to_vec();
+    let mut iterations = 0;
+    let mut gap = f64::INFINITY;
+    let mut reached = false;
+    // A line search that finds nothing ends a run; fresh memory often gets further.
+    while !reached && iterations < max_iter {
+        let before = gap;
+        let made = dual.run(&scores, tolerance, max_iter - iterations)?;
+        iterations += made.iterations;
+        scores = made.scores;
+        gap = dual.at(&scores).gap;
+        reached = dual.at(&scores).reached(tolerance);
+        if made.iterations == 0 || gap > 0.99 * before {
+            break;
+        }
+    }
+    let at = dual.at(&scores);
+    let mut point = Point::with_scores(design, loss, lambda, at.theta, at.fitted);
+    // Both weights, alpha and alpha(theta), certify theta: take the better word.
+    point.gap = point.gap.min(at.gap);
+    let accepted = tolerance.accepts(&point);
+    let status = if accepted { Status::Converged } else { Status::MaxIter };
+    Ok(Solved { point, iterations, status })
+}
+
+struct Run {
+    scores: Vec<f64>,
+    iterations: usize,
+}
+
+/// The dual as an optimisation problem; the last evaluation is kept: cost, gradient and the
+/// stopping rule ask for the same point.
+struct Dual<'a> {
+    design: &'a dyn Design,
+    loss: &'a Loss,
+    lambda: Lambda,
+    monitor: &'a Monitor,
+    last: RefCell<Option<Evaluation>>,
+}
+
+#[derive(Clone)]
+struct Evaluation {
+    scores: Vec<f64>,
+    weights: Weights,
+    theta: Vec<f64>,
+    fitted: Vec<f64>,
+    value: f64,
+    gap: f64,
+}
+
+impl Evaluation {
+    fn reached(&self, tolerance: Tolerance) -> bool {
+        self.gap <= tolerance.gap(self.value + self.gap)
+    }
+}
+
+impl Dual<'_> {
+    fn run(&self, start: &[f64], tolerance: Tolerance, max_iter: usize) -> Result<Run> {
+        let inner: Inner = LBFGS::new(Search::new(), MEMORY);
+        let inner = inner.with_tolerance_grad(0.0).and_then(|s| s.with_tolerance_cost(0.0));
+        let inner = inner.map_err(|error| Error::Numeric(error.to_string()))?;
+        let solver = UntilGap { inner, dual: self, tolerance };
+        let start = Array1::from(start.to_vec());
+        let most = max_iter as u64;
+        let outcome = Executor::new(Objective(self), solver)
+            .configure(|state| state.param(start.clone()).max_iters(most))
+            .timer(false)
+            .run();
+        // argmin's line search swallows errors of the cost function: ask the monitor itself.
+        self.monitor.check()?;
+        match outcome {
+            Ok(done) => {
+                let state = done.state();
+                let best = state.get_best_param().unwrap_or(&start).to_vec();
+                Ok(Run { scores: best, iterations: state.get_iter() as usize })
+            }
+            // The search for a step failed at the limit of what doubles resolve.
+            Err(_) => {
+                let best = self.last.borrow().as_ref().map(|at| at.scores.clone());
+                Ok(Run { scores: best.unwrap_or_else(|| start.to_vec()), iterations: 1 })
+            }
+        }
+    }
+
+    fn at(&self, scores: &[f64]) -> Evaluation {
+        if let Some(last) = self.last.borrow().as_ref() {
+            if last.scores == scores {
+                return last.clone();
+            }
+        }
+        let fresh = self.evaluate(scores);
+        *self.last.borrow_mut() = Some(fresh.clone());
+        fresh
+    }
+
+    fn evaluate(&self, scores: &[f64]) -> Evaluation {
+        let weights = self.loss.weights(scores);
+        let mut theta = self.design.xi(&weights.alpha);
+        let mut conjugate = 0.0;
+        for group in 0..self.design.groups() {
+            let penalty = self.lambda.penalty(self.design.weight(group));
+            let part = &mut theta[self.design.span(group)];
+            let size = norm(part);
+            conjugate += penalty.conjugate(size);
+            let shrink = penalty.shrink(size);
+            part.iter_mut().for_each(|x| *x *= shrink);
+        }
+        let fitted = self.design.scores(&theta);
+        let value = -self.loss.divergence_from_base(scores, &weights) - conjugate;
+        let mut shift: Vec<f64> = fitted.iter().zip(scores).map(|(own, s)| own - s).collect();
+        self.loss.centre(&weights.alpha, &mut shift);
+        let gap = self.loss.divergence(&weights.alpha, &shift);
+        Evaluation { scores: scores.to_vec(), weights, theta, fitted, value, gap }
+    }
+}
+
+/// What argmin sees.
+struct Objective<'a>(&'a Dual<'a>);
+
+impl CostFunction for Objective<'_> {
+    type Param = Array1<f64>;
+    type Output = f64;
+
+    fn cost(&self, scores: &Array1<f64>) -> std::result::Result<f64, ArgminError> {
+        self.0.monitor.check()?;
+        Ok(-self.0.at(&scores.to_vec()).value)
+    }
+}
+
+impl Gradient for Objective<'_> {
+    type Param = Array1<f64>;
+    type Gradient = Array1<f64>;
+
+    fn gradient(&self, scores: &Array1<f64>) -> std::result::Result<Array1<f64>, ArgminError> {
+        let at = self.0.at(&scores.to_vec());
+        let mut gradient: Vec<f64> =
+            at.scores.iter().zip(&at.fitted).map(|(s, own)| s - own).collect();
+        self.0.loss.centre(&at.weights.alpha, &mut gradient);
+        gradient.iter_mut().zip(&at.weights.alpha).for_each(|(g, a)| *g *= a);
+        Ok(Array1::from(gradient))
+    }
+}
+
+/// L-BFGS that stops at a duality gap.
+struct UntilGap<'a> {
+    inner: Inner,
+    dual: &'a Dual<'a>,
+    tolerance: Tolerance,
+}
+
+impl<'a> Solver<Objective<'a>, Iterate> for UntilGap<'a> {
+    fn name(&self) -> &str {
+        "L-BFGS until a duality gap"
+    }
+
+    fn init(
+        &mut self,
+        problem: &mut Problem<Objective<'a>>,
+        state: Iterate,
+    ) -> std::result::Result<(Iterate, Option<KV>), ArgminError> {
+        self.inner.init(problem, state)
+    }
+
+    fn next_iter(
+        &mut self,
+        problem: &mut Problem<Objective<'a>>,
+        state: Iterate,
+    ) -> std::result::Result<(Iterate, Option<KV>), ArgminError> {
+        self.inner.next_iter(problem, state)
+    }
+
+    fn terminate(&mut self, state: &Iterate) -> TerminationStatus {
+        let here = state.get_param().map(|scores| self.dual.at(&scores.to_vec()));
+        if here.is_some_and(|at| at.reached(self.tolerance)) {
+            return TerminationStatus::Terminated(TerminationReason::SolverConverged);
+        }
+        Solver::<Objective<'a>, Iterate>::terminate(&mut self.inner, state)
+    }
+}

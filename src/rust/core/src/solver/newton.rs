@@ -1,0 +1,456 @@
+//! Semismooth Newton in the dual, on a working set.
+//!
+//! The unknowns are the scores w of the rows; `alpha = softmax(w)`, theta follows from `xi(alpha)` in
+//! closed form, and the fit is done when its own scores `w' = H'theta` are w again. With S the
+//! factors off zero, `G = M^(1/2) H_S` (M the derivative of the group shrinkage, 1 for single
+//! features) and `Gamma = diag(alpha) - alpha alpha'` term by term, a step solves
+//!
+//! `(I + G'G Gamma / lambda1) delta = w' - w`
+//!
+//! through whichever of the two Cholesky factors is smaller: as many rows as G has, or as many as
+//! there are scores. The duality gap is `KL(alpha || softmax(w'))`.
+
+use crate::dense::Cholesky;
+use crate::error::Result;
+use crate::kernel::{gram, Panels};
+use crate::loss::{Loss, Weights};
+use crate::monitor::Monitor;
+use crate::penalty::norm;
+use crate::problem::{Design, Lambda, Point};
+use crate::simd::{axpy, dispatch, dot};
+use crate::working::{DualPoint, WorkingSet};
+use pulp::{Simd, WithSimd};
+use std::ops::Range;
+
+/// Share of the predicted increase a step must bring.
+const ARMIJO: f64 = 1e-4;
+/// Halvings of a step before it counts as failed.
+const HALVINGS: usize = 40;
+
+/// What one solve is about.
+pub struct Task<'a> {
+    /// The factors.
+    pub set: &'a WorkingSet,
+    /// The loss over their rows.
+    pub loss: &'a Loss,
+    /// The penalties; the ridge is positive.
+    pub lambda: Lambda,
+    /// The linear term: the set's own, or shifted by a proximal point.
+    pub linear: &'a [f64],
+    /// Stop at this duality gap, given the objective.
+    pub enough: &'a dyn Fn(f64) -> f64,
+    /// At most this many steps.
+    pub max_iter: usize,
+}
+
+/// Where a solve ended.
+pub struct Ended {
+    /// The last theta.
+    pub theta: Vec<f64>,
+    /// Its scores, and what follows from them.
+    pub own: Own,
+    /// Steps made.
+    pub iterations: usize,
+    /// Whether the gap was reached.
+    pub reached: bool,
+}
+
+impl Ended {
+    /// Theta judged over the working set by `lambda`: the task's, or the one a proximal pull is for.
+    pub fn into_point(self, set: &WorkingSet, lambda: Lambda) -> Point {
+        let Own { scores, weights, moments } = self.own;
+        Point::with_moments(set, lambda, self.theta, scores, weights, &moments)
+    }
+}
+
+/// The scores of a theta, their weights, and the moments of the features under those.
+pub struct Own {
+    /// `H'theta`.
+    pub scores: Vec<f64>,
+    /// `alpha(theta)`.
+    pub weights: Weights,
+    /// `H alpha(theta)`.
+    pub moments: Vec<f64>,
+}
+
+/// The solver, with what is worth keeping from one solve to the next.
+#[derive(Debug, Default)]
+pub struct Newton {
+    gram: RowGram,
+}
+
+/// A trial point of the dual.
+struct Trial {
+    scores: Vec<f64>,
+    weights: Weights,
+    at: DualPoint,
+    value: f64,
+}
+
+impl Newton {
+    /// Maximise the dual from these scores on.
+    pub fn solve(&mut self, task: &Task<'_>, scores: &[f64], monitor: &Monitor) -> Result<Ended> {
+        let mut now = task.try_scores(scores.to_vec());
+        let mut iterations = 0;
+        loop {
+            monitor.check()?;
+            // How far the fit's own scores are from the ones it was made with.
+            let mut shift: Vec<f64> =
+                now.at.fitted.iter().zip(&now.scores).map(|(own, s)| own - s).collect();
+            task.loss.centre(&now.weights.alpha, &mut shift);
+            let gap = task.loss.divergence(&now.weights.alpha, &shift);
+            let enough = (task.enough)(now.value + gap);
+            if gap <= enough {
+                let own = task.own(&now.at);
+                if task.own_gap(&now.at.theta, &own) <= enough {
+                    return Ok(Ended { theta: now.at.theta, own, iterations, reached: true });
+                }
+            }
+            let next = (iterations < task.max_iter)
+                .then(|| self.direction(task, &now, &shift))
+                .flatten()
+                .and_then(|direction| task.line_search(&now, &shift, &direction));
+            match next {
+                Some(next) => now = next,
+                None => {
+                    let own = task.own(&now.at);
+                    return Ok(Ended { theta: now.at.theta, own, iterations, reached: false });
+                }
+            }
+            iterations += 1;
+        }
+    }
+
+    /// The Newton direction, or `None` where the system cannot be factored.
+    fn direction(&mut self, task: &Task<'_>, now: &Trial, shift: &[f64]) -> Option<Vec<f64>> {
+        let support = Support::new(task, &now.at);
+        if support.rows() == 0 {
+            return Some(shift.to_vec());
+        }
+        let alpha = &now.weights.alpha;
+        let ridge = task.lambda.ridge;
+        if support.rows() <= task.set.width() {
+            let rows = support.scaled_rows(task.set);
+            by_rows(&rows, task.loss, alpha, ridge, shift)
+        } else {
+            let gram = if support.single {
+                self.gram.of(task.set, &support)
+            } else {
+                gram_of_rows(task.set.width(), &support.scaled_rows(task.set))
+            };
+            by_scores(gram, task.loss, alpha, ridge, shift)
+        }
+    }
+}
+
+impl Task<'_> {
+    fn try_scores(&self, scores: Vec<f64>) -> Trial {
+        let weights = self.loss.weights(&scores);
+        let at = self.set.dual_point(self.lambda, self.linear, &weights.alpha);
+        let value = -self.loss.divergence_from_base(&scores, &weights) - at.conjugate;
+        Trial { scores, weights, at, value }
+    }
+
+    /// The weights that belong to theta: those of its own scores.
+    fn own(&self, at: &DualPoint) -> Own {
+        let weights = self.loss.weights(&at.fitted);
+        let moments = self.set.moments(&weights.alpha);
+        Own { scores: at.fitted.clone(), weights, moments }
+    }
+
+    /// The gap of theta with its own weights: what the certificate will say.
+    fn own_gap(&self, theta: &[f64], own: &Own) -> f64 {
+        let xi: Vec<f64> = self.linear.iter().zip(&own.moments).map(|(g, h)| g - h).collect();
+        let gap = |group| {
+            let span = self.set.span(group);
+            self.lambda.penalty(self.set.weight(group)).gap(&theta[span.clone()], &xi[span])
+        };
+        (0..self.set.groups()).map(gap).sum()
+    }
+
+    /// Shorten the step until the dual rises enough; `None` where doubles cannot show a rise.
+    fn line_search(&self, now: &Trial, shift: &[f64], direction: &[f64]) -> Option<Trial> {
+        let alpha = &now.weights.alpha;
+        let slope: f64 = (0..alpha.len()).map(|i| alpha[i] * shift[i] * direction[i]).sum();
+        let noise = 4.0 * f64::EPSILON * (now.value.abs() + now.at.conjugate);
+        let mut step = 1.0;
+        for _ in 0..HALVINGS {
+            let scores = now.scores.iter().zip(direction).map(|(s, d)| s + step * d).collect();
+            let next = self.try_scores(scores);
+            if next.value >= now.value + ARMIJO * step * slope - noise {
+                return Some(next);
+            }
+            step *= 0.5;
+        }
+        None
+    }
+}
+
+/// The factors off zero at a dual point.
+struct Support {
+    groups: Vec<SupportGroup>,
+    /// `xi_t / |xi_t|` of every group, one after the other.
+    directions: Vec<f64>,
+    /// Whether every factor has a single feature.
+    single: bool,
+}
+
+struct SupportGroup {
+    /// The stored rows.
+    rows: Range<usize>,
+    /// `sqrt(1 - rho)`, `rho = lambda2 w / |xi|`: M^(1/2) across the direction; along it, 1.
+    across: f64,
+}
+
+impl Support {
+    fn new(task: &Task<'_>, at: &DualPoint) -> Self {
+        let mut support = Self { groups: Vec::new(), directions: Vec::new(), single: true };
+        for group in 0..task.set.groups() {
+            let xi = &at.xi[task.set.span(group)];
+            let size = norm(xi);
+            let level = task.lambda.penalty(task.set.weight(group)).level;
+            if size > level {
+                let across = (1.0 - level / size).sqrt();
+                support.groups.push(SupportGroup { rows: task.set.stored_span(group), across });
+                support.directions.extend(xi.iter().map(|x| x / size));
+                support.single &= xi.len() == 1;
+            }
+        }
+        support
+    }
+
+    /// How many features.
+    fn rows(&self) -> usize {
+        self.directions.len()
+    }
+
+    /// `G = M^(1/2) H_S`, row after row.
+    fn scaled_rows(&self, set: &WorkingSet) -> Vec<f64> {
+        let width = set.width();
+        let mut out = Vec::with_capacity(self.rows() * width);
+        let mut along = vec![0.0; width];
+        let mut directions = self.directions.as_slice();
+        for SupportGroup { rows, across } in &self.groups {
+            let (direction, rest) = directions.split_at(rows.len());
+            directions = rest;
+            if rows.len() == 1 {
+                out.extend_from_slice(set.row(rows.start));
+                continue;
+            }
+            along.fill(0.0);
+            for (row, u) in rows.clone().zip(direction) {
+                along.iter_mut().zip(set.row(row)).for_each(|(a, h)| *a += u * h);
+            }
+            for (row, u) in rows.clone().zip(direction) {
+                let share = (1.0 - across) * u;
+                out.extend(set.row(row).iter().zip(&along).map(|(h, a)| across * h + share * a));
+            }
+        }
+        out
+    }
+}
+
+/// `delta = shift - G'(lambda1 I + G Gamma G')^-1 G Gamma shift`: a system with as many rows as G.
+fn by_rows(
+    rows: &[f64],
+    loss: &Loss,
+    alpha: &[f64],
+    ridge: f64,
+    shift: &[f64],
+) -> Option<Vec<f64>> {
+    let width = alpha.len();
+    let count = rows.len() / width;
+    let root: Vec<f64> = alpha.iter().map(|a| a.sqrt()).collect();
+    // Z = G Gamma^(1/2): centred under alpha, then times its root.
+    let mut centred = rows.to_vec();
+    for row in centred.chunks_exact_mut(width) {
+        loss.centre(alpha, row);
+        row.iter_mut().zip(&root).for_each(|(z, r)| *z *= r);
+    }
+    let row = |r: usize| &centred[r * width..][..width];
+    let left = Panels::pack(count, width, row, None);
+    let right = Panels::pack(count, width, row, None);
+    let mut system = gram(count, &left, &right);
+    (0..count).for_each(|i| system[i * count + i] += ridge);
+    let rooted: Vec<f64> = shift.iter().zip(&root).map(|(s, r)| s * r).collect();
+    let mut solution = dispatch(Products { rows: &centred, vector: &rooted });
+    Cholesky::new(system, count)?.solve(&mut solution);
+    let mut direction = shift.to_vec();
+    dispatch(Subtract { rows, factors: &solution, out: &mut direction });
+    Some(direction)
+}
+
+/// `delta = shift - K L (I + L'KL)^-1 L'shift` with `K = G'G / lambda1` and `L L' = Gamma`,
+/// `L = diag(sqrt alpha)(I - sqrt alpha sqrt alpha')` term by term: as many rows as scores.
+fn by_scores(
+    mut gram: Vec<f64>,
+    loss: &Loss,
+    alpha: &[f64],
+    ridge: f64,
+    shift: &[f64],
+) -> Option<Vec<f64>> {
+    let size = alpha.len();
+    mirror(&mut gram, size);
+    gram.iter_mut().for_each(|k| *k /= ridge);
+    let root: Vec<f64> = alpha.iter().map(|a| a.sqrt()).collect();
+    let mut system = gram.clone();
+    for (row, r) in system.chunks_exact_mut(size).zip(&root) {
+        row.iter_mut().zip(&root).for_each(|(k, c)| *k *= r * c);
+        project(loss, &root, row);
+    }
+    // Symmetric before the first projection: projecting the columns is projecting rows once more.
+    project_columns(loss, &root, &mut system);
+    (0..size).for_each(|i| system[i * size + i] += 1.0);
+    let mut solution: Vec<f64> = shift.iter().zip(&root).map(|(s, r)| s * r).collect();
+    project(loss, &root, &mut solution);
+    Cholesky::new(system, size)?.solve(&mut solution);
+    project(loss, &root, &mut solution);
+    solution.iter_mut().zip(&root).for_each(|(s, r)| *s *= r);
+    let moved = dispatch(Products { rows: &gram, vector: &solution });
+    Some(shift.iter().zip(moved).map(|(s, m)| s - m).collect())
+}
+
+/// Take out of each term's part of a vector its component along `sqrt alpha`.
+fn project(loss: &Loss, root: &[f64], vector: &mut [f64]) {
+    for term in loss.terms() {
+        let (root, part) = (&root[term.span.clone()], &mut vector[term.span.clone()]);
+        let along: f64 = root.iter().zip(part.iter()).map(|(r, v)| r * v).sum();
+        part.iter_mut().zip(root).for_each(|(v, r)| *v -= along * r);
+    }
+}
+
+fn project_columns(loss: &Loss, root: &[f64], matrix: &mut [f64]) {
+    let size = root.len();
+    for term in loss.terms() {
+        let mut along = vec![0.0; size];
+        for i in term.span.clone() {
+            let row = &matrix[i * size..][..size];
+            along.iter_mut().zip(row).for_each(|(a, k)| *a += root[i] * k);
+        }
+        for i in term.span.clone() {
+            let row = &mut matrix[i * size..][..size];
+            row.iter_mut().zip(&along).for_each(|(k, a)| *k -= root[i] * a);
+        }
+    }
+}
+
+/// Copy the lower triangle to the upper.
+fn mirror(matrix: &mut [f64], size: usize) {
+    for i in 0..size {
+        for j in 0..i {
+            matrix[j * size + i] = matrix[i * size + j];
+        }
+    }
+}
+
+/// `rows'rows` (lower triangle) of a matrix given row by row.
+fn gram_of_rows(width: usize, rows: &[f64]) -> Vec<f64> {
+    let row = |k: usize| &rows[k * width..][..width];
+    let depth = rows.len() / width;
+    let left = Panels::pack_rows(width, depth, row);
+    let right = Panels::pack_rows(width, depth, row);
+    gram(width, &left, &right)
+}
+
+/// `H_S'H_S` for single features, kept up to date by the rows that enter and leave S.
+#[derive(Debug, Default)]
+struct RowGram {
+    generation: usize,
+    inside: Vec<bool>,
+    matrix: Vec<f64>,
+    /// Rows moved since the matrix was last made from scratch: rounding errors add up.
+    moved: usize,
+}
+
+impl RowGram {
+    fn of(&mut self, set: &WorkingSet, support: &Support) -> Vec<f64> {
+        if self.generation != set.generation() || self.matrix.is_empty() {
+            *self = Self { generation: set.generation(), ..Self::default() };
+        }
+        self.inside.resize(set.stored_rows(), false);
+        let mut wanted = vec![false; set.stored_rows()];
+        support.groups.iter().for_each(|group| wanted[group.rows.start] = true);
+        let moves: Vec<(usize, f64)> = (0..wanted.len())
+            .filter(|row| wanted[*row] != self.inside[*row])
+            .map(|row| (row, if wanted[row] { 1.0 } else { -1.0 }))
+            .collect();
+        self.moved += moves.len();
+        let width = set.width();
+        if self.matrix.is_empty()
+            || 3 * moves.len() > support.rows()
+            || self.moved > 4 * support.rows()
+        {
+            let row = |k: usize| set.row(support.groups[k].rows.start);
+            let left = Panels::pack_rows(width, support.rows(), row);
+            let right = Panels::pack_rows(width, support.rows(), row);
+            self.matrix = gram(width, &left, &right);
+            self.moved = 0;
+        } else {
+            dispatch(Update { set, moves: &moves, matrix: &mut self.matrix });
+        }
+        self.inside = wanted;
+        self.matrix.clone()
+    }
+}
+
+/// Add to the lower triangle `sum sign h h'` over moved rows, four at a time.
+struct Update<'a> {
+    set: &'a WorkingSet,
+    moves: &'a [(usize, f64)],
+    matrix: &'a mut [f64],
+}
+
+impl WithSimd for Update<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let width = self.set.width();
+        for batch in self.moves.chunks(4) {
+            for i in 0..width {
+                let target = &mut self.matrix[i * width..][..i + 1];
+                for (row, sign) in batch {
+                    let h = self.set.row(*row);
+                    axpy(simd, sign * h[i], &h[..i + 1], target);
+                }
+            }
+        }
+    }
+}
+
+/// `rows vector`.
+struct Products<'a> {
+    rows: &'a [f64],
+    vector: &'a [f64],
+}
+
+impl WithSimd for Products<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        let mut out = Vec::with_capacity(self.rows.len() / self.vector.len());
+        for row in self.rows.chunks_exact(self.vector.len()) {
+            out.push(dot(simd, row, self.vector));
+        }
+        out
+    }
+}
+
+/// `out -= rows' factors`.
+struct Subtract<'a> {
+    rows: &'a [f64],
+    factors: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for Subtract<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for (row, factor) in self.rows.chunks_exact(self.out.len()).zip(self.factors) {
+            axpy(simd, -factor, row, self.out);
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! The working set: the few factors whose features are stored while a fit is at work on them.
+
+use crate::factors::factor_variables;
+use crate::loss::Loss;
+use crate::penalty::norm;
+use crate::problem::{Design, Lambda, Problem};
+use crate::simd::{axpy, dispatch, dot};
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Stored values one task goes through: two megabytes. Fixed, so that no thread count changes a sum.
+const TASK_VALUES: usize = 1 << 18;
+
+/// A factor whose features are stored.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    factor: usize,
+    weight: f64,
+    first_row: usize,
+    size: usize,
+    active: bool,
+}
+
+/// Stored factors, of which some are active: the ones a solver sees.
+#[derive(Debug)]
+pub struct WorkingSet {
+    width: usize,
+    generation: usize,
+    entries: Vec<Entry>,
+    place: HashMap<usize, usize>,
+    rows: Vec<f64>,
+    row_linear: Vec<f64>,
+    active: Vec<usize>,
+    starts: Vec<usize>,
+    linear: Vec<f64>,
+}
+
+/// Everything at one dual point alpha: `xi`, the theta that maximises, and its scores.
+#[derive(Debug, Clone)]
+pub struct DualPoint {
+    /// `g - H alpha`.
+    pub xi: Vec<f64>,
+    /// `theta_t = (1 - lambda2 w_t / |xi_t|)_+ xi_t / lambda1`.
+    pub theta: Vec<f64>,
+    /// `H'theta`.
+    pub fitted: Vec<f64>,
+    /// `sum_t max(0, |xi_t| - lambda2 w_t)^2 / (2 lambda1)`.
+    pub conjugate: f64,
+}
+
+impl WorkingSet {
+    /// Nothing stored.
+    pub fn new(loss: &Loss) -> Self {
+        Self {
+            width: loss.scores(),
+            generation: 0,
+            entries: Vec::new(),
+            place: HashMap::new(),
+            rows: Vec::new(),
+            row_linear: Vec::new(),
+            active: Vec::new(),
+            starts: vec![0],
+            linear: Vec::new(),
+        }
+    }
+
+    /// Numbers of the active factors, in the order of the coefficients.
+    pub fn factors(&self) -> impl Iterator<Item = usize> + '_ {
+        self.active.iter().map(|slot| self.entries[*slot].factor)
+    }
+
+    /// Whether a factor is active.
+    pub fn contains(&self, factor: usize) -> bool {
+        self.place.get(&factor).is_some_and(|slot| self.entries[*slot].active)
+    }
+
+    /// How many coefficients are active.
+    pub fn coefficients(&self) -> usize {
+        self.linear.len()
+    }
+
+    /// Changes when stored rows lose their places.
+    pub fn generation(&self) -> usize {
+        self.generation
+    }
+
+    /// The length of a row: how many scores there are.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// How many rows are stored, active or not.
+    pub fn stored_rows(&self) -> usize {
+        self.row_linear.len()
+    }
+
+    /// Where the stored rows of an active factor are.
+    pub fn stored_span(&self, group: usize) -> Range<usize> {
+        let entry = self.entries[self.active[group]];
+        entry.first_row..entry.first_row + entry.size
+    }
+
+    /// One stored row: a feature on the scored rows.
+    pub fn row(&self, index: usize) -> &[f64] {
+        &self.rows[index * self.width..][..self.width]
+    }
+
+    /// Make just these factors active, storing what is not yet stored.
+    pub fn activate(&mut self, problem: &Problem, factors: impl IntoIterator<Item = usize>) {
+        for slot in self.active.drain(..) {
+            self.entries[slot].active = false;
+        }
+        self.starts.truncate(1);
+        self.linear.clear();
+        self.extend(problem, factors);
+    }
+
+    /// Make these active, too.
+    pub fn extend(&mut self, problem: &Problem, factors: impl IntoIterator<Item = usize>) {
+        for factor in factors {
+            let slot = match self.place.get(&factor) {
+                Some(slot) => *slot,
+                None => self.store(problem, factor),
+            };
+            let Entry { first_row, size, active, .. } = self.entries[slot];
+            if active {
+                continue;
+            }
+            self.entries[slot].active = true;
+            self.active.push(slot);
+            self.starts.push(self.linear.len() + size);
+            self.linear.extend_from_slice(&self.row_linear[first_row..first_row + size]);
+        }
+    }
+
+    /// Forget every stored factor.
+    pub fn clear(&mut self) {
+        self.generation += 1;
+        self.entries.clear();
+        self.place.clear();
+        self.rows.clear();
+        self.row_linear.clear();
+        self.active.clear();
+        self.starts.truncate(1);
+        self.linear.clear();
+    }
+
+    fn store(&mut self, problem: &Problem, factor: usize) -> usize {
+        let (u, v) = factor_variables(factor);
+        let size = problem.features.size(factor);
+        let first_row = self.stored_rows();
+        let start = self.rows.len();
+        self.rows.resize(start + size * self.width, 0.0);
+        problem.fill_rows(factor, &mut self.rows[start..]);
+        dispatch(LinearMoments { problem, factor: (u, v), size, out: &mut self.row_linear });
+        let weight = problem.penalty.of(u, v);
+        self.entries.push(Entry { factor, weight, first_row, size, active: false });
+        self.place.insert(factor, self.entries.len() - 1);
+        self.entries.len() - 1
+    }
+
+    /// `xi`, theta and its scores at `alpha`, for the linear term `linear`: one look at each row.
+    pub fn dual_point(&self, lambda: Lambda, linear: &[f64], alpha: &[f64]) -> DualPoint {
+        let parts: Vec<DualPoint> = self
+            .tasks()
+            .into_par_iter()
+            .map(|groups| dispatch(DualPart { set: self, lambda, linear, alpha, groups }))
+            .collect();
+        let mut parts = parts.into_iter();
+        let empty = || DualPoint {
+            xi: vec![],
+            theta: vec![],
+            fitted: vec![0.0; self.width],
+            conjugate: 0.0,
+        };
+        let mut all = parts.next().unwrap_or_else(empty);
+        for part in parts {
+            all.xi.extend_from_slice(&part.xi);
+            all.theta.extend_from_slice(&part.theta);
+            all.fitted.iter_mut().zip(&part.fitted).for_each(|(total, s)| *total += s);
+            all.conjugate += part.conjugate;
+        }
+        all
+    }
+
+    /// Ranges of active factors with about as many values each.
+    fn tasks(&self) -> Vec<Range<usize>> {
+        let most = (TASK_VALUES / self.width.max(1)).max(1);
+        let mut tasks = Vec::new();
+        let mut first = 0;
+        for group in 0..self.active.len() {
+            let full = self.starts[group + 1] - self.starts[first] >= most;
+            if full || group + 1 == self.active.len() {
+                tasks.push(first..group + 1);
+                first = group + 1;
+            }
+        }
+        tasks
+    }
+}
+
+impl Design for WorkingSet {
+    fn groups(&self) -> usize {
+        self.active.len()
+    }
+
+    fn span(&self, group: usize) -> Range<usize> {
+        self.starts[group]..self.starts[group + 1]
+    }
+
+    fn weight(&self, group: usize) -> f64 {
+        self.entries[self.active[group]].weight
+    }
+
+    fn linear(&self) -> &[f64] {
+        &self.linear
+    }
+
+    fn scores(&self, theta: &[f64]) -> Vec<f64> {
+        let parts: Vec<Vec<f64>> = self
+            .tasks()
+            .into_par_iter()
+            .map(|groups| dispatch(ScoresPart { set: self, theta, groups }))
+            .collect();
+        let mut scores = vec![0.0; self.width];
+        for part in parts {
+            scores.iter_mut().zip(part).for_each(|(total, s)| *total += s);
+        }
+        scores
+    }
+
+    fn moments(&self, alpha: &[f64]) -> Vec<f64> {
+        let parts: Vec<Vec<f64>> = self
+            .tasks()
+            .into_par_iter()
+            .map(|groups| dispatch(MomentsPart { set: self, alpha, groups }))
+            .collect();
+        parts.concat()
+    }
+}
+
+/// Append the linear term's moments of a factor's features.
+struct LinearMoments<'a> {
+    problem: &'a Problem,
+    factor: (usize, usize),
+    size: usize,
+    out: &'a mut Vec<f64>,
+}
+
+impl WithSimd for LinearMoments<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let (u, v) = self.factor;
+        let linear = self.problem.loss.linear();
+        for k in 0..self.size {
+            self.out.push(self.problem.features.moment(simd, u, v, k, linear));
+        }
+    }
+}
+
+struct DualPart<'a> {
+    set: &'a WorkingSet,
+    lambda: Lambda,
+    linear: &'a [f64],
+    alpha: &'a [f64],
+    groups: Range<usize>,
+}
+
+impl WithSimd for DualPart<'_> {
+    type Output = DualPoint;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> DualPoint {
+        let set = self.set;
+        let size = set.starts[self.groups.end] - set.starts[self.groups.start];
+        let mut xi = Vec::with_capacity(size);
+        let mut theta = Vec::with_capacity(size);
+        let mut fitted = vec![0.0; set.width];
+        let mut conjugate = 0.0;
+        for group in self.groups {
+            let first = xi.len();
+            for (row, g) in set.stored_span(group).zip(&self.linear[set.span(group)]) {
+                xi.push(g - dot(simd, set.row(row), self.alpha));
+            }
+            let penalty = self.lambda.penalty(set.weight(group));
+            let size = norm(&xi[first..]);
+            conjugate += penalty.conjugate(size);
+            let shrink = penalty.shrink(size);
+            theta.extend(xi[first..].iter().map(|x| shrink * x));
+            if shrink > 0.0 {
+                for (row, t) in set.stored_span(group).zip(&theta[first..]) {
+                    axpy(simd, *t, set.row(row), &mut fitted);
+                }
+            }
+        }
+        DualPoint { xi, theta, fitted, conjugate }
+    }
+}
+
+struct ScoresPart<'a> {
+    set: &'a WorkingSet,
+    theta: &'a [f64],
+    groups: Range<usize>,
+}
+
+impl WithSimd for ScoresPart<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        let mut scores = vec![0.0; self.set.width];
+        for group in self.groups {
+            let theta = &self.theta[self.set.span(group)];
+            for (row, t) in self.set.stored_span(group).zip(theta) {
+                if *t != 0.0 {
+                    axpy(simd, *t, self.set.row(row), &mut scores);
+                }
+            }
+        }
+        scores
+    }
+}
+
+struct MomentsPart<'a> {
+    set: &'a WorkingSet,
+    alpha: &'a [f64],
+    groups: Range<usize>,
+}
+
+impl WithSimd for MomentsPart<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        let starts = &self.set.starts;
+        let mut out = Vec::with_capacity(starts[self.groups.end] - starts[self.groups.start]);
+        for group in self.groups {
+            for row in self.set.stored_span(group) {
+                out.push(dot(simd, self.set.row(row), self.alpha));
+            }
+        }
+        out
+    }
+}
