@@ -147,6 +147,30 @@ certificate <- function(path, x, y, step = 1) {
     )
 }
 
+# Every step of the path is what it says, and a solution by the path's own
+# tolerance.
+expect_certified <- function(path, x, y) {
+    tol <- path$control$tol
+    expect_true(all(path$diagnostics$status == "converged"))
+    for (step in fitted_steps(path)) {
+        certified <- certificate(path, x, y, step)
+        reported <- path$diagnostics[step, ]
+        scale <- max(abs(certified$objective), 1e-3)
+        expect_lt(abs(reported$objective - certified$objective), 1e-9 * scale)
+        expect_equal(path$log_normalizer[step], certified$log_normalizer,
+                     tolerance = 1e-9)
+        expect_lt(abs(reported$kkt - certified$kkt), 1e-10)
+        if (path$lambda1 > 0) {
+            expect_gt(certified$gap, -1e-13)
+            expect_lt(certified$gap, tol * scale + 1e-13)
+            expect_lt(abs(reported$gap - certified$gap), 1e-9 * scale)
+        } else {
+            expect_true(is.na(reported$gap))
+            expect_lt(certified$kkt, tol * path$lambda_max + 1e-13)
+        }
+    }
+}
+
 # max_t |xi_t| / w_t at theta = 0, over factors that are penalised.
 dense_lambda_max <- function(path, x, y) {
     problem <- dense_problem(path, x, y)

@@ -3,16 +3,14 @@ x <- pair$x
 y <- pair$y
 colnames(x) <- colnames(y) <- LETTERS[1:5]
 
-expect_solution <- function(path) {
-    for (step in seq_along(path$lambda2)) {
-        expect_lt(certificate(path, x, y, step)$kkt, 1e-5)
-    }
-}
+tight <- kliep_control(tol = 1e-10)
 
 test_that("one number scales lambda2", {
     expect_equal(
-        coef(kliep_change(x, y, lambda2 = 0.05, penalty_factor = 2)),
-        coef(kliep_change(x, y, lambda2 = 0.1)), tolerance = 1e-4
+        coef(kliep_change(x, y, lambda2 = 0.05, penalty_factor = 2,
+                          control = tight)),
+        coef(kliep_change(x, y, lambda2 = 0.1, control = tight)),
+        tolerance = 1e-4
     )
 })
 
@@ -20,12 +18,13 @@ test_that("the ways to write penalty factors agree", {
     m <- matrix(3, 5, 5)
     diag(m) <- 0.5
     fit <- function(penalty_factor) {
-        kliep_change(x, y, lambda2 = 0.05, penalty_factor = penalty_factor)
+        kliep_change(x, y, lambda2 = 0.05, penalty_factor = penalty_factor,
+                     control = tight)
     }
     named <- coef(fit(c(edge = 3, single = 0.5)))
-    expect_equal(coef(fit(m)), named, tolerance = 1e-6)
+    expect_equal(coef(fit(m)), named, tolerance = 1e-4)
     expect_equal(coef(fit(m[upper.tri(m, diag = TRUE)])), named,
-                 tolerance = 1e-6)
+                 tolerance = 1e-4)
 })
 
 test_that("a named matrix is matched by name", {
@@ -45,8 +44,7 @@ test_that("unequal factors satisfy their own optimality conditions", {
     m <- (m + t(m)) / 2
     path <- kliep_path(x, y, nlambda = 8, penalty_factor = m)
     expect_equal(path$lambda_max, dense_lambda_max(path, x, y))
-    expect_true(all(path$diagnostics$status == "converged"))
-    expect_solution(path)
+    expect_certified(path, x, y)
     expect_equal(path$diagnostics$n_detected[1], 0)
     expect_gt(path$diagnostics$n_detected[2], 0)
 })
@@ -57,8 +55,7 @@ test_that("Inf keeps a factor out", {
     m[strongest$from, strongest$to] <- Inf
     m[strongest$to, strongest$from] <- Inf
     path <- kliep_path(x, y, nlambda = 6, penalty_factor = m)
-    expect_solution(path)
-    expect_true(all(path$diagnostics$status == "converged"))
+    expect_certified(path, x, y)
     for (lambda2 in path$lambda2) {
         expect_equal(coef(path, lambda2)[strongest$from, strongest$to], 0)
     }
@@ -71,8 +68,7 @@ test_that("zero leaves a factor in, and lambda_max allows for it", {
     path <- kliep_path(x, y, nlambda = 6,
                        penalty_factor = c(single = 0, edge = 1),
                        standardize = "none")
-    expect_solution(path)
-    expect_true(all(path$diagnostics$status == "converged"))
+    expect_certified(path, x, y)
     expect_equal(path$diagnostics$n_detected[1], 5)
     expect_equal(path$diagnostics$n_edges[1], 0)
     expect_gt(path$diagnostics$n_edges[2], 0)
