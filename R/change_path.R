@@ -173,7 +173,7 @@ coefficient_table <- function(object, step) {
 #' @inheritParams coef.change_path
 #' @return A data frame with one row for each detected edge: `from`, `to` and
 #'   `weight`, the coefficient where an edge has one (positive where the
-#'   interaction is stronger in `x`) and the norm of its coefficients where it
+#'   interaction is higher in `x`) and the norm of its coefficients where it
 #'   has more. For a path also `enters`, the largest `lambda2` of the path at
 #'   which the edge is detected. Edges of equal weight stay in the order of
 #'   the variables. No edges give a data frame without rows.

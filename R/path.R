@@ -20,7 +20,7 @@ default_lambda_min_ratio <- 0.1
 #'
 #' @section Sign:
 #' \eqn{\theta = \theta^P - \theta^Q}{theta = theta_P - theta_Q}: a positive
-#' weight means that the interaction is stronger in `x` than in `y`, whichever
+#' weight means that the interaction is higher in `x` than in `y`, whichever
 #' `direction` is fitted. For Gaussian features that is minus the difference
 #' of the precision matrices.
 #'
@@ -32,12 +32,15 @@ default_lambda_min_ratio <- 0.1
 #' treats the samples alike.
 #'
 #' @section Convergence:
-#' Every fit carries its certificate in `$diagnostics`: `kkt` is the worst
-#' violation of the optimality conditions over all factors, whether in the
-#' solver's working set or not, and `gap` the duality gap (for `lambda1 > 0`),
-#' an upper bound on how far `objective` is from the optimum. `status` is
-#' `"converged"`, `"max_iter"` (the tolerance was not reached; there is a
-#' warning), `"unbounded"` or `"near_threshold"`.
+#' Every fit carries its certificate in `$diagnostics`, computed over all
+#' factors, whether in the solver's working set or not. `gap` is the duality
+#' gap (for `lambda1 > 0`), an upper bound on how far `objective` is from the
+#' optimum; `kkt` is the worst violation of the optimality conditions. A fit
+#' has `status` `"converged"` once `gap` is at most `tol` times the absolute
+#' `objective` (or 0.001, if that is larger), or with `lambda1 = 0` once `kkt`
+#' is at most `tol` times `$lambda_max`. The others are `"max_iter"` (the
+#' tolerance was not reached, and there is a warning), `"unbounded"` and
+#' `"near_threshold"`.
 #'
 #' @section Without the ridge:
 #' With `lambda1 = 0` the problem has no solution once `lambda2` falls below a
@@ -95,7 +98,7 @@ default_lambda_min_ratio <- 0.1
 #' @export
 #' @examples
 #' set.seed(1)
-#' pair <- sim_gaussian(d = 20, n = 200, n_changed = 5)
+#' pair <- sim_gaussian(d = 20, n = 500, n_changed = 5)
 #' path <- kliep_path(pair$x, pair$y, nlambda = 20)
 #' path
 #' edges(path, lambda2 = path$lambda2[10])

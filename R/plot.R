@@ -125,8 +125,8 @@ spread_apart <- function(positions, distance) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' pair <- sim_gaussian(d = 20, n = 200, n_changed = 5)
-#' path <- kliep_path(pair$x, pair$y)
+#' pair <- sim_gaussian(d = 20, n = 500, n_changed = 5)
+#' path <- kliep_path(pair$x, pair$y, lambda_min_ratio = 0.3)
 #' plot(path)
 #' plot(path, truth = pair$truth)
 autoplot.change_path <- function(object, truth = NULL, lambda2 = NULL,
