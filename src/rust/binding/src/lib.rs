@@ -8,11 +8,15 @@ mod guard;
 mod rapi;
 mod run;
 
+mod fit;
 mod probe;
+mod simulate;
 
 use extendr_api::prelude::*;
 
 extendr_module! {
     mod kliepnet;
+    use fit;
     use probe;
+    use simulate;
 }

@@ -15,9 +15,15 @@ impl Cholesky {
         dispatch(Factor { matrix: &mut matrix, size }).then_some(Self { size, factor: matrix })
     }
 
-    /// Solve in place.
+    /// Solve with the matrix, in place.
     pub fn solve(&self, rhs: &mut [f64]) {
-        dispatch(Solve { factor: &self.factor, size: self.size, rhs });
+        dispatch(Forward { factor: &self.factor, size: self.size, rhs });
+        self.solve_transposed(rhs);
+    }
+
+    /// Solve with the transposed factor alone, in place.
+    pub fn solve_transposed(&self, rhs: &mut [f64]) {
+        dispatch(Backward { factor: &self.factor, size: self.size, rhs });
     }
 }
 
@@ -96,13 +102,13 @@ fn dot4<S: Simd>(simd: S, a: &[f64], others: [&[f64]; 4]) -> [f64; 4] {
     totals
 }
 
-struct Solve<'a> {
+struct Forward<'a> {
     factor: &'a [f64],
     size: usize,
     rhs: &'a mut [f64],
 }
 
-impl WithSimd for Solve<'_> {
+impl WithSimd for Forward<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -112,6 +118,20 @@ impl WithSimd for Solve<'_> {
             let sum = dot(simd, &row[..i], &self.rhs[..i]);
             self.rhs[i] = (self.rhs[i] - sum) / row[i];
         }
+    }
+}
+
+struct Backward<'a> {
+    factor: &'a [f64],
+    size: usize,
+    rhs: &'a mut [f64],
+}
+
+impl WithSimd for Backward<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
         for i in (0..self.size).rev() {
             let row = &self.factor[i * self.size..][..i + 1];
             let (head, tail) = self.rhs.split_at_mut(i);

@@ -24,3 +24,5 @@ pub mod working;
 pub mod solver;
 
 pub mod path;
+
+pub mod simulate;

@@ -132,6 +132,11 @@ impl Loss {
         weights
     }
 
+    /// `c` at theta = 0.
+    pub fn row_weights_at_zero(&self) -> Vec<f64> {
+        self.row_weights(&self.weights(&vec![0.0; self.scores()]).alpha)
+    }
+
     /// `sum_k KL(alpha_k || base_k)` of softmax weights at `scores`.
     pub fn divergence_from_base(&self, scores: &[f64], weights: &Weights) -> f64 {
         let mean: f64 = scores.iter().zip(&weights.alpha).map(|(s, a)| s * a).sum();

@@ -1,7 +1,6 @@
 //! Fits along a sequence of lambda2, each started from the one before.
 
 use crate::error::{Error, Result};
-use crate::factors::factor_variables;
 use crate::features::Coefficients;
 use crate::monitor::Monitor;
 use crate::penalty::norm;
@@ -462,9 +461,4 @@ impl Solve for Active<'_> {
     fn passes(&self) -> usize {
         self.screen.passes()
     }
-}
-
-/// Variables u >= v of a step's coefficients, for callers that name them.
-pub fn variables(coefficients: &Coefficients) -> (usize, usize) {
-    factor_variables(coefficients.factor)
 }

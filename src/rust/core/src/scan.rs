@@ -9,6 +9,7 @@ use crate::simd::{dispatch, dot, dot3, largest};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::time::Instant;
 
 /// Left panels in one task of a pass.
 const TASK_ROWS: usize = 20;
@@ -291,6 +292,32 @@ impl WithSimd for TaskScan<'_> {
         }
         hits
     }
+}
+
+/// What one pass over all factors cost.
+pub struct TimedPass {
+    /// Wall time.
+    pub seconds: f64,
+    /// How many factors it looked at.
+    pub factors: usize,
+    /// Multiplications and additions that the result needs, with none counted twice.
+    pub operations: f64,
+}
+
+/// Time one pass that reports no factor: the yardstick for whole paths.
+pub fn timed_pass(
+    features: &Features,
+    weights: &[f64],
+    penalty: &PenaltyFactors,
+    monitor: &Monitor,
+) -> Result<TimedPass> {
+    let scanner = Scanner::new(features);
+    let begun = Instant::now();
+    scanner.all(features, Query { weights, penalty, level: f64::MAX }, monitor)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    let factors = features.factors();
+    let products = features.basis().pair.len() * 2 * features.rows();
+    Ok(TimedPass { seconds, factors, operations: factors as f64 * products as f64 })
 }
 
 /// How far `xi` of any pair may have moved since other row weights: `|delta xi_uv| <= a_u a_v`.

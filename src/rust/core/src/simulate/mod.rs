@@ -1,0 +1,3 @@
+//! Samples from known networks.
+
+pub mod gaussian;
