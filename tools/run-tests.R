@@ -6,8 +6,8 @@ results <- testthat::test_dir(
     file.path("tests", "testthat"),
     package = "kliepnet",
     load_package = "installed",
-    # All of them: by default it stops printing after ten.
-    reporter = testthat::SummaryReporter$new(max_reports = 1000L),
+    # Ten, the default, can hide that something else failed too.
+    reporter = testthat::SummaryReporter$new(max_reports = 50L),
     stop_on_failure = FALSE
 )
 tests <- as.data.frame(results)
