@@ -27,7 +27,7 @@ install: setup
 
 demo: setup
 	@sh tools/install.sh $(library)
-	@cd build && $(with_library) Rscript ../inst/demo/demo.R
+	@cd build && $(with_library) Rscript ../inst/examples/demo.R
 
 test:
 	@sh tools/test.sh
