@@ -120,6 +120,7 @@ spread_apart <- function(positions, distance) {
 #'   More lines than this make a picture slow to draw and no easier to read.
 #' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
 #' @return A `ggplot` object; `plot()` also draws it.
+#' @aliases autoplot
 #' @importFrom ggplot2 autoplot .data
 #' @export autoplot
 #' @export
