@@ -235,7 +235,7 @@ format_head <- function(x) {
 
 format_settings <- function(x) {
     c(
-        paste0("  features   ", x$features$family),
+        paste0("  features   ", name_features(x$features)),
         paste0("  fit        ", x$direction, ", standardize ", x$standardize,
                ", lambda1 = ", format(x$lambda1, digits = 4L))
     )

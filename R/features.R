@@ -66,6 +66,13 @@ print.features <- function(x, ...) {
     invisible(x)
 }
 
+# The family and what was set about it, on one line.
+name_features <- function(features) {
+    set <- Filter(Negate(isFALSE), features$settings)
+    paste(c(features$family, sprintf("%s = %s", names(set), set)),
+          collapse = ", ")
+}
+
 # One term in words: exponents c(2, 1) of A and B give "A^2 B".
 term_text <- function(exponents, names) {
     factors <- paste0(names, power_text(exponents))
@@ -76,9 +83,11 @@ term_text <- function(exponents, names) {
 edge_size <- function(features) ncol(features$pair)
 single_size <- function(features) length(features$single)
 
-# The part of a specification that Rust reads.
+# The part of a specification that Rust reads. Its pairs are (u, v) with u > v,
+# so the exponent of `to` comes first there.
 rust_features <- function(features) {
-    list(power = as.double(features$power), pair = features$pair,
+    list(power = as.double(features$power),
+         pair = features$pair[2:1, , drop = FALSE],
          single = features$single)
 }
 

@@ -173,11 +173,16 @@ format.network_pair <- function(x, ...) {
                    paste0(" (and ", nrow(x$holdout$x), " each held out)")),
         paste0("  network   ", count_of(n_edges, "edge"), ", of which ",
                nrow(x$truth), " changed"),
-        paste0("  settings  ", paste0(
-            names(settings), " = ", vapply(settings, function(value) {
-                paste(format(unique(value)), collapse = "/")
-            }, ""), collapse = ", "))
+        format_settings_list(settings)
     )
+}
+
+format_settings_list <- function(settings) {
+    values <- vapply(settings, function(value) {
+        paste(format(unique(value)), collapse = "/")
+    }, "")
+    text <- paste0(names(settings), "=", values, collapse = ", ")
+    strwrap(text, 78L, initial = "  settings  ", prefix = strrep(" ", 12L))
 }
 
 #' @export
