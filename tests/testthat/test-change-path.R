@@ -2,7 +2,8 @@ pair <- random_pair(6, 60)
 x <- pair$x
 y <- pair$y
 colnames(x) <- colnames(y) <- LETTERS[1:6]
-path <- kliep_path(x, y, nlambda = 10, features = feat_gaussian(TRUE))
+path <- kliep_path(x, y, nlambda = 10, features = feat_gaussian(TRUE),
+                   control = kliep_control(tol = 1e-9))
 last <- path$lambda2[10]
 
 test_that("coef() is a sparse symmetric matrix with names", {
@@ -129,7 +130,8 @@ steady <- function(object) {
 }
 
 test_that("printing is short and says what matters", {
-    change <- kliep_change(x, y, lambda2 = 0.2)
+    change <- kliep_change(x, y, lambda2 = 0.2,
+                           control = kliep_control(tol = 1e-9))
     expect_snapshot(steady(path))
     expect_snapshot(summary(steady(path)))
     expect_snapshot(steady(change))
