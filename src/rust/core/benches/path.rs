@@ -1,6 +1,7 @@
 //! Seconds for whole paths, by solver and shape: `cargo bench -p kliepnet-core --bench path`.
 //!
-//! Words after `--` keep the cases whose name has one of them; `METHOD=Auto` keeps one solver.
+//! Words after `--` keep the cases whose name has one of them; `METHOD=Auto` keeps one solver,
+//! `THREADS=2` uses two threads instead of one.
 
 use kliepnet_core::data::{Samples, Standardize};
 use kliepnet_core::factors::PenaltyFactors;
@@ -72,6 +73,15 @@ fn run(case: &Case, method: Method) -> Result<(), Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let threads = std::env::var("THREADS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()?
+        .install(|| run_all().map_err(|error| error.to_string()))?;
+    Ok(())
+}
+
+fn run_all() -> Result<(), Box<dyn Error>> {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let paper: Vec<f64> = (0..20).map(|k| 10_f64.powf(-4.0 * f64::from(k) / 19.0)).collect();
     let all: &[Method] = &[Method::Auto, Method::Primal, Method::Dual];

@@ -7,8 +7,8 @@
 use crate::data::Samples;
 use crate::error::{Error, Result};
 use crate::factors::factor_variables;
-use crate::simd::dot3;
-use pulp::Simd;
+use crate::simd::{axpy_product, dispatch, dot3};
+use pulp::{Simd, WithSimd};
 use std::ops::Range;
 
 /// Which monomials a family uses.
@@ -166,33 +166,56 @@ impl Features {
         (self.column(p, u), self.column(q, v))
     }
 
-    /// The features of one factor on some rows, feature after feature, times `sign`.
-    pub fn fill(&self, factor: usize, rows: Range<usize>, sign: f64, out: &mut [f64]) {
-        let (u, v) = factor_variables(factor);
-        for (k, target) in out.chunks_exact_mut(rows.len()).enumerate() {
-            let (a, b) = self.columns(u, v, k);
-            for ((t, x), y) in target.iter_mut().zip(&a[rows.clone()]).zip(&b[rows.clone()]) {
-                *t = sign * x * y;
-            }
-        }
+    /// `sum_r weights_r f_tk(r)` of feature k over some rows, with a weight for each.
+    #[inline(always)]
+    pub fn moment<S: Simd>(
+        &self,
+        simd: S,
+        (u, v, k): (usize, usize, usize),
+        rows: Range<usize>,
+        weights: &[f64],
+    ) -> f64 {
+        let (a, b) = self.columns(u, v, k);
+        dot3(simd, weights, &a[rows.clone()], &b[rows])
     }
 
-    /// `sum_r weights_r f_tk(r)`: one component of `xi_t` when the weights are the loss's.
+    /// Add `scale f_tk(r)` of feature k on some rows to `out`.
     #[inline(always)]
-    pub fn moment<S: Simd>(&self, simd: S, u: usize, v: usize, k: usize, weights: &[f64]) -> f64 {
+    pub fn add_feature<S: Simd>(
+        &self,
+        simd: S,
+        (u, v, k): (usize, usize, usize),
+        rows: Range<usize>,
+        scale: f64,
+        out: &mut [f64],
+    ) {
         let (a, b) = self.columns(u, v, k);
-        dot3(simd, weights, a, b)
+        axpy_product(simd, scale, &a[rows.clone()], &b[rows], out);
     }
 
     /// `f(z_r)'theta` on some rows, for a theta that is zero but for these factors.
     pub fn scores(&self, rows: Range<usize>, coefficients: &[Coefficients]) -> Vec<f64> {
-        let mut scores = vec![0.0; rows.len()];
-        for Coefficients { factor, theta } in coefficients {
+        dispatch(Scores { features: self, rows, coefficients })
+    }
+}
+
+struct Scores<'a> {
+    features: &'a Features,
+    rows: Range<usize>,
+    coefficients: &'a [Coefficients],
+}
+
+impl WithSimd for Scores<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        let mut scores = vec![0.0; self.rows.len()];
+        for Coefficients { factor, theta } in self.coefficients {
             let (u, v) = factor_variables(*factor);
             for (k, value) in theta.iter().enumerate() {
-                let (a, b) = self.columns(u, v, k);
-                let products = a[rows.clone()].iter().zip(&b[rows.clone()]);
-                scores.iter_mut().zip(products).for_each(|(s, (x, y))| *s += value * x * y);
+                let rows = self.rows.clone();
+                self.features.add_feature(simd, (u, v, k), rows, *value, &mut scores);
             }
         }
         scores

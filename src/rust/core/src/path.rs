@@ -349,29 +349,26 @@ impl<'a> Active<'a> {
         let mut strong: Vec<Hit> =
             self.strong.iter().filter(|hit| hit.ratio() > expected).copied().collect();
         strong.sort_unstable_by(|a, b| b.ratio().total_cmp(&a.ratio()));
-        let support: Vec<(usize, Vec<f64>)> = self
-            .set
-            .factors()
-            .enumerate()
-            .map(|(group, factor)| (factor, self.theta[self.set.span(group)].to_vec()))
-            .filter(|(_, theta)| norm(theta) > 0.0)
-            .collect();
+        let (mut factors, mut theta) = (Vec::new(), Vec::new());
+        for (group, factor) in self.set.factors().enumerate() {
+            let coefficients = &self.theta[self.set.span(group)];
+            if norm(coefficients) > 0.0 {
+                factors.push(factor);
+                theta.extend_from_slice(coefficients);
+            }
+        }
         // A long step makes the strong rule expect everything: then let the violators come in turn.
-        strong.truncate((2 * support.len()).max(2 * self.problem.loss.scores()).max(64));
-        let kept = support.iter().map(|(factor, _)| *factor);
-        let factors: Vec<usize> = kept
-            .chain(self.unpenalised.iter().copied())
-            .chain(strong.iter().map(|hit| hit.factor))
-            .collect();
-        if self.set.stored_rows()
-            > 2 * factors.len() * self.problem.features.basis().pair.len() + 4096
-        {
+        strong.truncate((2 * factors.len()).max(2 * self.problem.loss.scores()).max(64));
+        factors.extend_from_slice(&self.unpenalised);
+        factors.extend(strong.iter().map(|hit| hit.factor));
+        let needed = factors.len() * self.problem.features.basis().pair.len();
+        if self.set.stored_rows() > 2 * needed + 4096 {
             self.set.clear();
         }
         self.set.activate(self.problem, factors);
         // The support comes first, in its order: its coefficients fill the beginning.
-        self.theta = support.into_iter().flat_map(|(_, theta)| theta).collect();
-        self.theta.resize(self.set.coefficients(), 0.0);
+        theta.resize(self.set.coefficients(), 0.0);
+        self.theta = theta;
     }
 
     /// Solve on the working set with the method that fits its shape.

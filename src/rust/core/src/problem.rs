@@ -5,6 +5,7 @@ use crate::factors::PenaltyFactors;
 use crate::features::Features;
 use crate::loss::{Loss, Weights};
 use crate::penalty::{level, norm, Penalty};
+use pulp::Simd;
 use std::ops::Range;
 
 /// Objectives closer to zero than this are judged on an absolute scale: J is zero at lambda_max.
@@ -28,23 +29,36 @@ impl Problem {
         Ok(Self { features, loss, penalty })
     }
 
-    /// The features of a factor on every scored row, feature after feature, with the terms' signs.
-    pub fn fill_rows(&self, factor: usize, out: &mut [f64]) {
-        let width = self.loss.scores();
-        let terms = self.loss.terms();
-        if let [term] = terms {
-            self.features.fill(factor, term.rows.clone(), term.sign, out);
-            return;
+    /// `sum_i alpha_i h_i` of feature k of the factor (u, v), h with the terms' signs.
+    #[inline(always)]
+    pub fn moment<S: Simd>(&self, simd: S, at: (usize, usize, usize), alpha: &[f64]) -> f64 {
+        let mut total = 0.0;
+        for term in self.loss.terms() {
+            let part = &alpha[term.span.clone()];
+            total += term.sign * self.features.moment(simd, at, term.rows.clone(), part);
         }
-        for term in terms {
-            let size = out.len() / width;
-            let mut part = vec![0.0; size * term.rows.len()];
-            self.features.fill(factor, term.rows.clone(), term.sign, &mut part);
-            for (row, values) in out.chunks_exact_mut(width).zip(part.chunks_exact(term.rows.len()))
-            {
-                row[term.span.clone()].copy_from_slice(values);
-            }
+        total
+    }
+
+    /// Add `scale h_i` of feature k of the factor (u, v) to the scores, h with the terms' signs.
+    #[inline(always)]
+    pub fn add_feature<S: Simd>(
+        &self,
+        simd: S,
+        at: (usize, usize, usize),
+        scale: f64,
+        scores: &mut [f64],
+    ) {
+        for term in self.loss.terms() {
+            let out = &mut scores[term.span.clone()];
+            self.features.add_feature(simd, at, term.rows.clone(), scale * term.sign, out);
         }
+    }
+
+    /// `g_k`: the linear term's moment of feature k of the factor (u, v).
+    #[inline(always)]
+    pub fn linear_moment<S: Simd>(&self, simd: S, at: (usize, usize, usize)) -> f64 {
+        self.features.moment(simd, at, 0..self.features.rows(), self.loss.linear())
     }
 }
 

@@ -93,7 +93,12 @@ impl WithSimd for Listed<'_> {
             let (u, v) = factor_variables(factor);
             let mut square = 0.0;
             for k in 0..self.features.size(factor) {
-                let xi = self.features.moment(simd, u, v, k, self.query.weights);
+                let xi = self.features.moment(
+                    simd,
+                    (u, v, k),
+                    0..self.features.rows(),
+                    self.query.weights,
+                );
                 square += xi * xi;
             }
             see(&mut hits, u, v, square, &self.query);

@@ -8,10 +8,30 @@ use crate::simd::{axpy, dispatch, dot};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
 /// Stored values one task goes through: two megabytes. Fixed, so that no thread count changes a sum.
 const TASK_VALUES: usize = 1 << 18;
+
+/// Spreads factor numbers by one multiplication: they come from us, so nobody can choose them badly.
+#[derive(Debug, Default, Clone, Copy)]
+struct FactorHasher(u64);
+
+impl Hasher for FactorHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, factor: usize) {
+        let mixed = (self.0 ^ factor as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+}
 
 /// A factor whose features are stored.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +49,7 @@ pub struct WorkingSet {
     width: usize,
     generation: usize,
     entries: Vec<Entry>,
-    place: HashMap<usize, usize>,
+    place: HashMap<usize, usize, BuildHasherDefault<FactorHasher>>,
     rows: Vec<f64>,
     row_linear: Vec<f64>,
     active: Vec<usize>,
@@ -57,7 +77,7 @@ impl WorkingSet {
             width: loss.scores(),
             generation: 0,
             entries: Vec::new(),
-            place: HashMap::new(),
+            place: HashMap::default(),
             rows: Vec::new(),
             row_linear: Vec::new(),
             active: Vec::new(),
@@ -153,8 +173,8 @@ impl WorkingSet {
         let first_row = self.stored_rows();
         let start = self.rows.len();
         self.rows.resize(start + size * self.width, 0.0);
-        problem.fill_rows(factor, &mut self.rows[start..]);
-        dispatch(LinearMoments { problem, factor: (u, v), size, out: &mut self.row_linear });
+        let rows = &mut self.rows[start..];
+        dispatch(Store { problem, variables: (u, v), rows, linear: &mut self.row_linear });
         let weight = problem.penalty.of(u, v);
         self.entries.push(Entry { factor, weight, first_row, size, active: false });
         self.place.insert(factor, self.entries.len() - 1);
@@ -241,23 +261,24 @@ impl Design for WorkingSet {
     }
 }
 
-/// Append the linear term's moments of a factor's features.
-struct LinearMoments<'a> {
+/// Fill the rows of a factor and append its share of the linear term.
+struct Store<'a> {
     problem: &'a Problem,
-    factor: (usize, usize),
-    size: usize,
-    out: &'a mut Vec<f64>,
+    variables: (usize, usize),
+    rows: &'a mut [f64],
+    linear: &'a mut Vec<f64>,
 }
 
-impl WithSimd for LinearMoments<'_> {
+impl WithSimd for Store<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let (u, v) = self.factor;
-        let linear = self.problem.loss.linear();
-        for k in 0..self.size {
-            self.out.push(self.problem.features.moment(simd, u, v, k, linear));
+        let (u, v) = self.variables;
+        let width = self.problem.loss.scores();
+        for (k, row) in self.rows.chunks_exact_mut(width).enumerate() {
+            self.problem.add_feature(simd, (u, v, k), 1.0, row);
+            self.linear.push(self.problem.linear_moment(simd, (u, v, k)));
         }
     }
 }

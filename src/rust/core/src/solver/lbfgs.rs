@@ -1,7 +1,9 @@
 //! The paper's dual by L-BFGS, on any design.
 //!
-//! The unknowns are scores w with `alpha = softmax(w)`: no constraint is left. The gradient of minus
-//! the dual is `alpha (w - w')`, centred term by term, with `w' = H'theta(alpha)`.
+//! The unknowns are v with `alpha_i = v_i^2 / |v|^2` term by term: no constraint is left, and the
+//! entropy is equally curved everywhere. (With `alpha = softmax(w)` the gradient dies out with alpha,
+//! and L-BFGS stalls at gaps of 1e-2.) With w the scores of alpha and `w' = H'theta(alpha)`, minus the
+//! dual has the gradient `2 alpha_i / v_i (w_i - w'_i)`, w - w' centred under alpha.
 
 use crate::error::{Error, Result};
 use crate::loss::{Loss, Weights};
@@ -20,6 +22,8 @@ use std::cell::RefCell;
 
 /// Steps whose curvature is remembered.
 const MEMORY: usize = 10;
+/// The smallest |v|: its square is still a positive double.
+const LEAST_ROOT: f64 = 1e-150;
 
 type Search = MoreThuenteLineSearch<Array1<f64>, Array1<f64>, f64>;
 type Inner = LBFGS<Search, Array1<f64>, Array1<f64>, f64>;
@@ -35,23 +39,23 @@ pub fn solve(
 ) -> Result<Solved> {
     let (design, loss, lambda) = problem;
     let dual = Dual { design, loss, lambda, monitor, last: RefCell::new(None) };
-    let mut scores = start.to_vec();
+    let mut roots = dual.roots(start);
     let mut iterations = 0;
     let mut gap = f64::INFINITY;
     let mut reached = false;
     // A line search that finds nothing ends a run; fresh memory often gets further.
     while !reached && iterations < max_iter {
         let before = gap;
-        let made = dual.run(&scores, tolerance, max_iter - iterations)?;
+        let made = dual.run(&roots, tolerance, max_iter - iterations)?;
         iterations += made.iterations;
-        scores = made.scores;
-        gap = dual.at(&scores).gap;
-        reached = dual.at(&scores).reached(tolerance);
+        roots = made.roots;
+        gap = dual.at(&roots).gap;
+        reached = dual.at(&roots).reached(tolerance);
         if made.iterations == 0 || gap > 0.99 * before {
             break;
         }
     }
-    let at = dual.at(&scores);
+    let at = dual.at(&roots);
     let mut point = Point::with_scores(design, loss, lambda, at.theta, at.fitted);
     // Both weights, alpha and alpha(theta), certify theta: take the better word.
     point.gap = point.gap.min(at.gap);
@@ -61,7 +65,7 @@ pub fn solve(
 }
 
 struct Run {
-    scores: Vec<f64>,
+    roots: Array1<f64>,
     iterations: usize,
 }
 
@@ -77,6 +81,7 @@ struct Dual<'a> {
 
 #[derive(Clone)]
 struct Evaluation {
+    roots: Array1<f64>,
     scores: Vec<f64>,
     weights: Weights,
     theta: Vec<f64>,
@@ -92,12 +97,25 @@ impl Evaluation {
 }
 
 impl Dual<'_> {
-    fn run(&self, start: &[f64], tolerance: Tolerance, max_iter: usize) -> Result<Run> {
+    /// The unknowns at these scores, about 1 in size.
+    fn roots(&self, scores: &[f64]) -> Array1<f64> {
+        let alpha = self.loss.weights(scores).alpha;
+        let count = alpha.len() as f64;
+        alpha.iter().map(|a| (a * count).sqrt().max(LEAST_ROOT)).collect()
+    }
+
+    /// The scores whose softmax is `v^2 / |v|^2`.
+    fn scores(&self, roots: &Array1<f64>) -> Vec<f64> {
+        let bases = self.loss.terms().iter().flat_map(|term| &term.log_base);
+        let score = |(v, base): (&f64, &f64)| 2.0 * v.abs().max(LEAST_ROOT).ln() - base;
+        roots.iter().zip(bases).map(score).collect()
+    }
+
+    fn run(&self, start: &Array1<f64>, tolerance: Tolerance, max_iter: usize) -> Result<Run> {
         let inner: Inner = LBFGS::new(Search::new(), MEMORY);
         let inner = inner.with_tolerance_grad(0.0).and_then(|s| s.with_tolerance_cost(0.0));
         let inner = inner.map_err(|error| Error::Numeric(error.to_string()))?;
         let solver = UntilGap { inner, dual: self, tolerance };
-        let start = Array1::from(start.to_vec());
         let most = max_iter as u64;
         let outcome = Executor::new(Objective(self), solver)
             .configure(|state| state.param(start.clone()).max_iters(most))
@@ -108,29 +126,30 @@ impl Dual<'_> {
         match outcome {
             Ok(done) => {
                 let state = done.state();
-                let best = state.get_best_param().unwrap_or(&start).to_vec();
-                Ok(Run { scores: best, iterations: state.get_iter() as usize })
+                let roots = state.get_best_param().unwrap_or(start).clone();
+                Ok(Run { roots, iterations: state.get_iter() as usize })
             }
             // The search for a step failed at the limit of what doubles resolve.
             Err(_) => {
-                let best = self.last.borrow().as_ref().map(|at| at.scores.clone());
-                Ok(Run { scores: best.unwrap_or_else(|| start.to_vec()), iterations: 1 })
+                let last = self.last.borrow().as_ref().map(|at| at.roots.clone());
+                Ok(Run { roots: last.unwrap_or_else(|| start.clone()), iterations: 1 })
             }
         }
     }
 
-    fn at(&self, scores: &[f64]) -> Evaluation {
+    fn at(&self, roots: &Array1<f64>) -> Evaluation {
         if let Some(last) = self.last.borrow().as_ref() {
-            if last.scores == scores {
+            if last.roots == roots {
                 return last.clone();
             }
         }
-        let fresh = self.evaluate(scores);
+        let fresh = self.evaluate(roots);
         *self.last.borrow_mut() = Some(fresh.clone());
         fresh
     }
 
-    fn evaluate(&self, scores: &[f64]) -> Evaluation {
+    fn evaluate(&self, roots: &Array1<f64>) -> Evaluation {
+        let scores = &self.scores(roots);
         let weights = self.loss.weights(scores);
         let mut theta = self.design.xi(&weights.alpha);
         let mut conjugate = 0.0;
@@ -147,7 +166,15 @@ impl Dual<'_> {
         let mut shift: Vec<f64> = fitted.iter().zip(scores).map(|(own, s)| own - s).collect();
         self.loss.centre(&weights.alpha, &mut shift);
         let gap = self.loss.divergence(&weights.alpha, &shift);
-        Evaluation { scores: scores.to_vec(), weights, theta, fitted, value, gap }
+        Evaluation {
+            roots: roots.clone(),
+            scores: scores.clone(),
+            weights,
+            theta,
+            fitted,
+            value,
+            gap,
+        }
     }
 }
 
@@ -158,9 +185,9 @@ impl CostFunction for Objective<'_> {
     type Param = Array1<f64>;
     type Output = f64;
 
-    fn cost(&self, scores: &Array1<f64>) -> std::result::Result<f64, ArgminError> {
+    fn cost(&self, roots: &Array1<f64>) -> std::result::Result<f64, ArgminError> {
         self.0.monitor.check()?;
-        Ok(-self.0.at(&scores.to_vec()).value)
+        Ok(-self.0.at(roots).value)
     }
 }
 
@@ -168,12 +195,13 @@ impl Gradient for Objective<'_> {
     type Param = Array1<f64>;
     type Gradient = Array1<f64>;
 
-    fn gradient(&self, scores: &Array1<f64>) -> std::result::Result<Array1<f64>, ArgminError> {
-        let at = self.0.at(&scores.to_vec());
+    fn gradient(&self, roots: &Array1<f64>) -> std::result::Result<Array1<f64>, ArgminError> {
+        let at = self.0.at(roots);
         let mut gradient: Vec<f64> =
             at.scores.iter().zip(&at.fitted).map(|(s, own)| s - own).collect();
         self.0.loss.centre(&at.weights.alpha, &mut gradient);
-        gradient.iter_mut().zip(&at.weights.alpha).for_each(|(g, a)| *g *= a);
+        let slope = at.weights.alpha.iter().zip(roots).map(|(a, v)| 2.0 * a / v);
+        gradient.iter_mut().zip(slope).for_each(|(g, s)| *g *= s);
         Ok(Array1::from(gradient))
     }
 }
@@ -207,7 +235,7 @@ impl<'a> Solver<Objective<'a>, Iterate> for UntilGap<'a> {
     }
 
     fn terminate(&mut self, state: &Iterate) -> TerminationStatus {
-        let here = state.get_param().map(|scores| self.dual.at(&scores.to_vec()));
+        let here = state.get_param().map(|roots| self.dual.at(roots));
         if here.is_some_and(|at| at.reached(self.tolerance)) {
             return TerminationStatus::Terminated(TerminationReason::SolverConverged);
         }

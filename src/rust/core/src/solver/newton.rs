@@ -17,7 +17,7 @@ use crate::loss::{Loss, Weights};
 use crate::monitor::Monitor;
 use crate::penalty::norm;
 use crate::problem::{Design, Lambda, Point};
-use crate::simd::{axpy, dispatch, dot};
+use crate::simd::{axpy, axpy4, dispatch, dot};
 use crate::working::{DualPoint, WorkingSet};
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
@@ -133,10 +133,12 @@ impl Newton {
             let rows = support.scaled_rows(task.set);
             by_rows(&rows, task.loss, alpha, ridge, shift)
         } else {
+            let scaled;
             let gram = if support.single {
                 self.gram.of(task.set, &support)
             } else {
-                gram_of_rows(task.set.width(), &support.scaled_rows(task.set))
+                scaled = gram_of_rows(task.set.width(), &support.scaled_rows(task.set));
+                &scaled
             };
             by_scores(gram, task.loss, alpha, ridge, shift)
         }
@@ -280,37 +282,36 @@ fn by_rows(
     Some(direction)
 }
 
-/// `delta = shift - K L (I + L'KL)^-1 L'shift` with `K = G'G / lambda1` and `L L' = Gamma`,
-/// `L = diag(sqrt alpha)(I - sqrt alpha sqrt alpha')` term by term: as many rows as scores.
+/// `delta = shift - K L (I + L'KL)^-1 L'shift` with `K = G'G / lambda1` (given by its lower triangle
+/// times lambda1) and `L L' = Gamma`, `L = diag(q) P`, `q = sqrt(alpha)`, P the projection that takes
+/// out of each term its component along q: as many rows as there are scores.
 fn by_scores(
-    mut gram: Vec<f64>,
+    gram: &[f64],
     loss: &Loss,
     alpha: &[f64],
     ridge: f64,
     shift: &[f64],
 ) -> Option<Vec<f64>> {
     let size = alpha.len();
-    mirror(&mut gram, size);
-    gram.iter_mut().for_each(|k| *k /= ridge);
     let root: Vec<f64> = alpha.iter().map(|a| a.sqrt()).collect();
-    let mut system = gram.clone();
-    for (row, r) in system.chunks_exact_mut(size).zip(&root) {
-        row.iter_mut().zip(&root).for_each(|(k, c)| *k *= r * c);
-        project(loss, &root, row);
+    // S = diag(q) K diag(q), lower triangle.
+    let mut system = vec![0.0; size * size];
+    for i in 0..size {
+        let row = system[i * size..][..i + 1].iter_mut().zip(&gram[i * size..][..i + 1]);
+        row.zip(&root).for_each(|((s, k), q)| *s = k * q * (root[i] / ridge));
     }
-    // Symmetric before the first projection: projecting the columns is projecting rows once more.
-    project_columns(loss, &root, &mut system);
+    project_both(loss, &root, &mut system);
     (0..size).for_each(|i| system[i * size + i] += 1.0);
     let mut solution: Vec<f64> = shift.iter().zip(&root).map(|(s, r)| s * r).collect();
     project(loss, &root, &mut solution);
     Cholesky::new(system, size)?.solve(&mut solution);
     project(loss, &root, &mut solution);
-    solution.iter_mut().zip(&root).for_each(|(s, r)| *s *= r);
-    let moved = dispatch(Products { rows: &gram, vector: &solution });
+    solution.iter_mut().zip(&root).for_each(|(s, r)| *s *= r / ridge);
+    let moved = dispatch(SymmetricProduct { lower: gram, vector: &solution });
     Some(shift.iter().zip(moved).map(|(s, m)| s - m).collect())
 }
 
-/// Take out of each term's part of a vector its component along `sqrt alpha`.
+/// Take out of each term's part of a vector its component along q.
 fn project(loss: &Loss, root: &[f64], vector: &mut [f64]) {
     for term in loss.terms() {
         let (root, part) = (&root[term.span.clone()], &mut vector[term.span.clone()]);
@@ -319,27 +320,53 @@ fn project(loss: &Loss, root: &[f64], vector: &mut [f64]) {
     }
 }
 
-fn project_columns(loss: &Loss, root: &[f64], matrix: &mut [f64]) {
+/// `P S P` in place of the lower triangle of S. With `v_b = S q_b` for term b, entry (i, j) of terms
+/// (a, b) becomes `S_ij - q_i v_a,j - v_b,i q_j + q_a'v_b q_i q_j`.
+fn project_both(loss: &Loss, root: &[f64], lower: &mut [f64]) {
     let size = root.len();
-    for term in loss.terms() {
-        let mut along = vec![0.0; size];
-        for i in term.span.clone() {
-            let row = &matrix[i * size..][..size];
-            along.iter_mut().zip(row).for_each(|(a, k)| *a += root[i] * k);
-        }
-        for i in term.span.clone() {
-            let row = &mut matrix[i * size..][..size];
-            row.iter_mut().zip(&along).for_each(|(k, a)| *k -= root[i] * a);
+    let images: Vec<Vec<f64>> = loss
+        .terms()
+        .iter()
+        .map(|term| {
+            let mut part = vec![0.0; size];
+            part[term.span.clone()].copy_from_slice(&root[term.span.clone()]);
+            dispatch(SymmetricProduct { lower, vector: &part })
+        })
+        .collect();
+    for (a, rows) in loss.terms().iter().enumerate() {
+        for (b, cols) in loss.terms().iter().enumerate().take(a + 1) {
+            let (cross_rows, cross_cols) = (&images[b], &images[a]);
+            let inner: f64 = rows.span.clone().map(|i| root[i] * cross_rows[i]).sum();
+            for i in rows.span.clone() {
+                let (q, v) = (root[i], cross_rows[i] - inner * root[i]);
+                let span = cols.span.start..cols.span.end.min(i + 1);
+                let row = lower[i * size..][span.clone()].iter_mut();
+                let columns = cross_cols[span.clone()].iter().zip(&root[span]);
+                row.zip(columns).for_each(|(s, (image, r))| *s -= q * image + v * r);
+            }
         }
     }
 }
 
-/// Copy the lower triangle to the upper.
-fn mirror(matrix: &mut [f64], size: usize) {
-    for i in 0..size {
-        for j in 0..i {
-            matrix[j * size + i] = matrix[i * size + j];
+/// `S vector` for a symmetric matrix given by its lower triangle.
+struct SymmetricProduct<'a> {
+    lower: &'a [f64],
+    vector: &'a [f64],
+}
+
+impl WithSimd for SymmetricProduct<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        let size = self.vector.len();
+        let mut out = vec![0.0; size];
+        for i in 0..size {
+            let row = &self.lower[i * size..][..i + 1];
+            out[i] += dot(simd, row, &self.vector[..i + 1]);
+            axpy(simd, self.vector[i], &row[..i], &mut out[..i]);
         }
+        out
     }
 }
 
@@ -363,7 +390,7 @@ struct RowGram {
 }
 
 impl RowGram {
-    fn of(&mut self, set: &WorkingSet, support: &Support) -> Vec<f64> {
+    fn of(&mut self, set: &WorkingSet, support: &Support) -> &[f64] {
         if self.generation != set.generation() || self.matrix.is_empty() {
             *self = Self { generation: set.generation(), ..Self::default() };
         }
@@ -389,7 +416,7 @@ impl RowGram {
             dispatch(Update { set, moves: &moves, matrix: &mut self.matrix });
         }
         self.inside = wanted;
-        self.matrix.clone()
+        &self.matrix
     }
 }
 
@@ -406,13 +433,19 @@ impl WithSimd for Update<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let width = self.set.width();
-        for batch in self.moves.chunks(4) {
+        let (quads, rest) = self.moves.as_chunks::<4>();
+        for [a, b, c, d] in quads {
+            let rows = [self.set.row(a.0), self.set.row(b.0), self.set.row(c.0), self.set.row(d.0)];
             for i in 0..width {
-                let target = &mut self.matrix[i * width..][..i + 1];
-                for (row, sign) in batch {
-                    let h = self.set.row(*row);
-                    axpy(simd, sign * h[i], &h[..i + 1], target);
-                }
+                let factors =
+                    [a.1 * rows[0][i], b.1 * rows[1][i], c.1 * rows[2][i], d.1 * rows[3][i]];
+                axpy4(simd, factors, rows, &mut self.matrix[i * width..][..i + 1]);
+            }
+        }
+        for (row, sign) in rest {
+            let row = self.set.row(*row);
+            for i in 0..width {
+                axpy(simd, sign * row[i], &row[..i + 1], &mut self.matrix[i * width..][..i + 1]);
             }
         }
     }
