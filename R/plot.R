@@ -161,6 +161,7 @@ draw_lines <- function(lines, label, known, signed) {
     # Faint lines first, so that they do not cover the others.
     lines <- lines[order(lines$style, -lines$rank), ]
     lines$rank <- factor(lines$rank, unique(lines$rank))
+    lines <- lines[!is_resting(lines), ]
     ggplot2::ggplot(lines, ggplot2::aes(-log10(.data$lambda2), .data$weight)) +
         ggplot2::geom_hline(yintercept = 0, colour = "grey40",
                             linewidth = 0.3) +
@@ -174,6 +175,16 @@ draw_lines <- function(lines, label, known, signed) {
         scale_lambda2(lines$lambda2, labels$edge) +
         ggplot2::labs(x = expression(lambda[2]), y = "weight of the edge") +
         theme_kliepnet()
+}
+
+# At zero before and after: nothing to draw, and the axis stays clean.
+is_resting <- function(lines) {
+    zero <- lines$weight == 0
+    first <- !duplicated(lines$rank)
+    last <- !duplicated(lines$rank, fromLast = TRUE)
+    before <- first | c(TRUE, zero[-length(zero)])
+    after <- last | c(zero[-1L], TRUE)
+    zero & before & after
 }
 
 line_style <- function(lines, labels, known, signed) {
@@ -245,16 +256,16 @@ scale_lambda2 <- function(lambda2, labels) {
     )
 }
 
-# 1, 2, 5 in every decade, or whole decades where that would be too many.
+# The coarsest round numbers of which at least three lie on the axis.
 lambda2_breaks <- function(range) {
     decades <- 10^seq(floor(log10(range[1L])), ceiling(log10(range[2L])))
-    inside <- function(values) {
-        values[values >= range[1L] * 0.999 & values <= range[2L] * 1.001]
+    steps <- list(1, c(1, 2, 5), c(1, 1.5, 2, 3, 5, 7))
+    for (step in steps) {
+        breaks <- sort(as.vector(outer(step, decades)))
+        inside <- breaks >= range[1L] * 0.999 & breaks <= range[2L] * 1.001
+        if (sum(inside) >= 3L) return(breaks[inside])
     }
-    breaks <- inside(sort(as.vector(outer(c(1, 2, 5), decades))))
-    if (length(breaks) > 8L) return(inside(decades))
-    if (length(breaks) < 2L) return(signif(range, 2L))
-    breaks
+    signif(range, 2L)
 }
 
 mark_lambda2 <- function(lambda2) {

@@ -68,6 +68,12 @@ test_that("bad truth and settings get a classed error", {
     expect_error(autoplot(path, lambda2 = "a"), class = "kliep_error_lambda")
 })
 
+test_that("a line is drawn from where it leaves zero", {
+    lines <- data.frame(rank = rep(1:2, each = 5),
+                        weight = c(0, 0, 1, 2, 0, 3, 0, 0, 0, 1))
+    expect_equal(which(is_resting(lines)), c(1, 8))
+})
+
 test_that("labels keep their order and a distance", {
     placed <- spread_apart(c(3, 1, 1.01, 0.99), 0.1)
     expect_equal(order(placed), order(c(3, 1, 1.01, 0.99)))
@@ -80,5 +86,6 @@ test_that("labels keep their order and a distance", {
 test_that("axis breaks are round and few", {
     expect_equal(lambda2_breaks(c(0.04, 0.4)), c(0.05, 0.1, 0.2))
     expect_equal(lambda2_breaks(c(1e-4, 1)), 10^(-4:0))
+    expect_equal(lambda2_breaks(c(0.11, 0.38)), c(0.15, 0.2, 0.3))
     expect_length(lambda2_breaks(c(0.3, 0.35)), 2)
 })
