@@ -10,11 +10,11 @@ heading <- function(text) {
 
 heading("Two samples whose networks differ in a few edges")
 set.seed(1)
-pair <- sim_gaussian(d = 20, n = 500, n_changed = 5)
+pair <- sim_gaussian(d = 20, n = 1000, n_changed = 5)
 print(pair)
 
 heading("The change, over a path of penalties")
-path <- kliep_path(pair$x, pair$y, lambda_min_ratio = 0.3)
+path <- kliep_path(pair$x, pair$y, lambda_min_ratio = 0.25)
 print(path)
 
 heading("The picture")
