@@ -163,13 +163,6 @@ fn path_for_r(path: &Path, [x, y]: [Scaling; 2]) -> Result<Robj> {
     let steps = &path.steps;
     let numbers = |value: fn(&Step) -> f64| Robj::from(steps.iter().map(value).collect::<Vec<_>>());
     let status: Vec<&str> = steps.iter().map(|step| step.status.name()).collect();
-    let edges = |step: &Step| {
-        let edge = |c: &&Coefficients| {
-            let (u, v) = factor_variables(c.factor);
-            u != v
-        };
-        step.coefficients.iter().filter(edge).count()
-    };
     let [step, from, to, term, value] = coefficients_for_r(steps)?;
     named_list([
         ("lambda_max", Robj::from(path.lambda_max)),
@@ -178,7 +171,7 @@ fn path_for_r(path: &Path, [x, y]: [Scaling; 2]) -> Result<Robj> {
         ("gap", numbers(|step| step.gap)),
         ("kkt", numbers(|step| step.residual)),
         ("n_detected", counts(steps.iter().map(|step| step.coefficients.len()))?),
-        ("n_edges", counts(steps.iter().map(edges))?),
+        ("n_edges", counts(steps.iter().map(|step| step.coefficients.edges()))?),
         ("iterations", counts(steps.iter().map(|step| step.iterations))?),
         ("status", Robj::from(status)),
         ("seconds", numbers(|step| step.seconds)),
@@ -200,9 +193,9 @@ fn path_for_r(path: &Path, [x, y]: [Scaling; 2]) -> Result<Robj> {
 fn coefficients_for_r(steps: &[Step]) -> Result<[Robj; 5]> {
     let (mut places, mut values) = (Vec::new(), Vec::new());
     for (step, fitted) in steps.iter().enumerate() {
-        for coefficients in &fitted.coefficients {
-            let (u, v) = factor_variables(coefficients.factor);
-            for (term, value) in coefficients.theta.iter().enumerate() {
+        for (factor, theta) in fitted.coefficients.iter() {
+            let (u, v) = factor_variables(factor);
+            for (term, value) in theta.iter().enumerate() {
                 places.push([step + 1, v + 1, u + 1, term + 1]);
                 values.push(*value);
             }
@@ -254,7 +247,7 @@ fn gather(
     values: &[f64],
     variables: usize,
     basis: &Basis,
-) -> Result<Vec<Coefficients>> {
+) -> Result<Coefficients> {
     if [from.len(), to.len(), term.len()] != [values.len(); 3] {
         return Err(Failure::argument("the columns of the coefficients differ in length"));
     }
@@ -272,7 +265,9 @@ fn gather(
         let theta = factors.entry(factor_index(u, v)).or_insert_with(|| vec![0.0; size]);
         theta[below(term[k], size)?] = *value;
     }
-    Ok(factors.into_iter().map(|(factor, theta)| Coefficients { factor, theta }).collect())
+    let mut coefficients = Coefficients::default();
+    factors.iter().for_each(|(factor, theta)| coefficients.push(*factor, theta));
+    Ok(coefficients)
 }
 
 /// Seconds of one pass over all factors at equal weights, and how many factors those are.

@@ -29,7 +29,7 @@ impl Basis {
     }
 
     /// Exponents of feature `k` of the factor (u, v).
-    fn exponents(&self, u: usize, v: usize, k: usize) -> (usize, usize) {
+    pub fn exponents(&self, u: usize, v: usize, k: usize) -> (usize, usize) {
         if u == v {
             (self.single[k], 0)
         } else {
@@ -40,6 +40,11 @@ impl Basis {
     /// All exponents in use, pairs and singles.
     fn all(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.pair.iter().copied().chain(self.single.iter().map(|p| (*p, 0)))
+    }
+
+    /// The largest exponent of any variable.
+    pub fn degree(&self) -> usize {
+        self.all().map(|(p, q)| p.max(q)).max().unwrap_or(0)
     }
 
     fn validate(&self) -> Result<()> {
@@ -55,13 +60,50 @@ impl Basis {
     }
 }
 
-/// The coefficients of one factor.
-#[derive(Debug, Clone, PartialEq)]
+/// The coefficients of the factors that are off zero.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Coefficients {
-    /// Index of the factor.
-    pub factor: usize,
-    /// One for each of its features.
-    pub theta: Vec<f64>,
+    factors: Vec<usize>,
+    starts: Vec<usize>,
+    theta: Vec<f64>,
+}
+
+impl Coefficients {
+    /// Add a factor with one coefficient for each of its features.
+    pub fn push(&mut self, factor: usize, theta: &[f64]) {
+        self.factors.push(factor);
+        self.starts.push(self.theta.len());
+        self.theta.extend_from_slice(theta);
+    }
+
+    /// How many factors.
+    pub fn len(&self) -> usize {
+        self.factors.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.factors.is_empty()
+    }
+
+    /// Each factor with its coefficients.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &[f64])> {
+        let ends = self.starts.iter().skip(1).copied().chain([self.theta.len()]);
+        let spans = self.starts.iter().copied().zip(ends);
+        self.factors
+            .iter()
+            .zip(spans)
+            .map(|(factor, (start, end))| (*factor, &self.theta[start..end]))
+    }
+
+    /// How many of the factors are pairs.
+    pub fn edges(&self) -> usize {
+        let edge = |factor: &&usize| {
+            let (u, v) = factor_variables(**factor);
+            u != v
+        };
+        self.factors.iter().filter(edge).count()
+    }
 }
 
 /// The features of every factor of a stacked pair of samples.
@@ -83,7 +125,7 @@ impl Features {
         if basis.power != 1.0 {
             base.iter_mut().for_each(|x| *x = x.signum() * x.abs().powf(basis.power));
         }
-        let degree = basis.all().map(|(p, q)| p.max(q)).max().unwrap_or(1);
+        let degree = basis.degree();
         let mut powers = vec![vec![1.0; rows], base];
         for p in 2..=degree {
             powers.push(powers[p - 1].iter().zip(&powers[1]).map(|(a, b)| a * b).collect());
@@ -152,6 +194,12 @@ impl Features {
     /// How many features a factor has.
     pub fn size(&self, factor: usize) -> usize {
         let (u, v) = factor_variables(factor);
+        self.size_of(u, v)
+    }
+
+    /// How many features the factor (u, v) has.
+    #[inline(always)]
+    pub fn size_of(&self, u: usize, v: usize) -> usize {
         if u == v {
             self.basis.single.len()
         } else {
@@ -194,7 +242,7 @@ impl Features {
     }
 
     /// `f(z_r)'theta` on some rows, for a theta that is zero but for these factors.
-    pub fn scores(&self, rows: Range<usize>, coefficients: &[Coefficients]) -> Vec<f64> {
+    pub fn scores(&self, rows: Range<usize>, coefficients: &Coefficients) -> Vec<f64> {
         dispatch(Scores { features: self, rows, coefficients })
     }
 }
@@ -202,7 +250,7 @@ impl Features {
 struct Scores<'a> {
     features: &'a Features,
     rows: Range<usize>,
-    coefficients: &'a [Coefficients],
+    coefficients: &'a Coefficients,
 }
 
 impl WithSimd for Scores<'_> {
@@ -211,8 +259,8 @@ impl WithSimd for Scores<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
         let mut scores = vec![0.0; self.rows.len()];
-        for Coefficients { factor, theta } in self.coefficients {
-            let (u, v) = factor_variables(*factor);
+        for (factor, theta) in self.coefficients.iter() {
+            let (u, v) = factor_variables(factor);
             for (k, value) in theta.iter().enumerate() {
                 let rows = self.rows.clone();
                 self.features.add_feature(simd, (u, v, k), rows, *value, &mut scores);

@@ -19,6 +19,7 @@ pub mod scan;
 
 pub mod screen;
 pub mod streamed;
+pub mod whole;
 pub mod working;
 
 pub mod solver;

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::features::Coefficients;
 use crate::monitor::Monitor;
 use crate::penalty::norm;
-use crate::problem::{Design, Lambda, Point, Problem, Status, Tolerance};
+use crate::problem::{Design, Lambda, Point, Problem, RowDesign, Status, Tolerance};
 use crate::scan::{Hit, Hits};
 use crate::screen::Screen;
 use crate::solver::fista::Fista;
@@ -12,10 +12,13 @@ use crate::solver::newton::{Newton, Task};
 use crate::solver::proximal::Proximal;
 use crate::solver::{lbfgs, Solved};
 use crate::streamed::Streamed;
+use crate::whole::Whole;
 use crate::working::WorkingSet;
 use std::ops::Range;
 use std::time::Instant;
 
+/// Problems whose factors can be looked at this cheaply are solved over all of them at once.
+const WHOLE_COST: usize = 1 << 22;
 /// Newton systems larger than this take longer than the gradient steps they save.
 const NEWTON_SIZE: usize = 2000;
 /// The share of the tolerated gap an inner solve may use up; the rest is for factors left out.
@@ -95,7 +98,7 @@ pub struct Step {
     /// `log mean exp(f'theta)` over the denominator sample.
     pub log_normalizer: f64,
     /// The factors off zero.
-    pub coefficients: Vec<Coefficients>,
+    pub coefficients: Coefficients,
 }
 
 /// A whole path.
@@ -111,12 +114,17 @@ pub struct Path {
 
 /// Fit a path.
 pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<Path> {
-    let mut active = Active::new(problem, settings);
-    let lambda_max = active.start(monitor)?;
+    let small = Whole::cost(problem) <= WHOLE_COST;
+    let mut auto: Box<dyn Auto + '_> = if small {
+        Box::new(Small::new(problem, settings))
+    } else {
+        Box::new(Active::new(problem, settings))
+    };
+    let lambda_max = auto.start(monitor)?;
     let grid = settings.grid.values(lambda_max);
     let tolerance = Tolerance { relative: settings.tolerance, scale: lambda_max };
     let mut solver: Box<dyn Solve + '_> = match settings.method {
-        Method::Auto => Box::new(active),
+        Method::Auto => auto,
         Method::Primal => Box::new(Primal::new(problem, settings)),
         Method::Dual if settings.lambda1 > 0.0 => Box::new(Dual::new(problem, settings)),
         Method::Dual => return Err(Error::Argument("the dual needs lambda1 > 0".into())),
@@ -158,18 +166,19 @@ struct Fitted {
     residual: f64,
     /// `log sum base exp(score)` of each term of the loss.
     log_sum: Vec<f64>,
-    coefficients: Vec<Coefficients>,
+    coefficients: Coefficients,
 }
 
 impl Fitted {
     /// A solver's own verdict over `design`, whose factors are numbered by `factors`.
     fn new(solved: &Solved, design: &dyn Design, factors: impl Iterator<Item = usize>) -> Self {
         let theta = |group| &solved.point.theta[design.span(group)];
-        let coefficients = factors
-            .enumerate()
-            .filter(|(group, _)| norm(theta(*group)) > 0.0)
-            .map(|(group, factor)| Coefficients { factor, theta: theta(group).to_vec() })
-            .collect();
+        let mut coefficients = Coefficients::default();
+        for (group, factor) in factors.enumerate() {
+            if norm(theta(group)) > 0.0 {
+                coefficients.push(factor, theta(group));
+            }
+        }
         Self {
             status: solved.status,
             iterations: solved.iterations,
@@ -190,7 +199,7 @@ impl Fitted {
     ) -> Step {
         let unbounded = self.status == Status::Unbounded;
         let log_normalizer = self.log_normalizer(problem, &settings.denominator);
-        let coefficients = if unbounded { Vec::new() } else { self.coefficients };
+        let coefficients = if unbounded { Coefficients::default() } else { self.coefficients };
         Step {
             lambda2,
             status: self.status,
@@ -284,19 +293,127 @@ impl Solve for Dual<'_> {
     }
 }
 
-/// The default: solve on a working set, look at all factors, let in those that violate, repeat.
-struct Active<'a> {
+/// The default solvers also find where the path starts.
+trait Auto: Solve {
+    /// Fit the unpenalised factors alone; the lambda2 at which the first other one enters.
+    fn start(&mut self, monitor: &Monitor) -> Result<f64>;
+}
+
+/// Newton, proximal points or gradient steps, whichever fits a design, from a theta and its scores.
+struct Inner<'a> {
     problem: &'a Problem,
     settings: &'a Settings,
-    screen: Screen<'a>,
-    set: WorkingSet,
-    unpenalised: Vec<usize>,
     newton: Newton,
     proximal: Proximal,
     fista: Fista,
-    /// Theta on the working set and its scores, from the last solve.
     theta: Vec<f64>,
     scores: Vec<f64>,
+}
+
+impl<'a> Inner<'a> {
+    fn new(problem: &'a Problem, settings: &'a Settings) -> Self {
+        Self {
+            problem,
+            settings,
+            newton: Newton::default(),
+            proximal: Proximal::default(),
+            fista: Fista::default(),
+            theta: Vec::new(),
+            scores: vec![0.0; problem.loss.scores()],
+        }
+    }
+
+    /// Solve on a design, and keep where it ended unless there is no end.
+    fn solve(
+        &mut self,
+        design: &dyn RowDesign,
+        lambda2: f64,
+        tolerance: Tolerance,
+        max_iter: usize,
+        monitor: &Monitor,
+    ) -> Result<Solved> {
+        let loss = &self.problem.loss;
+        let lambda = Lambda { ridge: self.settings.lambda1, group: lambda2 };
+        let start = std::mem::take(&mut self.theta);
+        let solved = if start.len().min(self.scores.len()) > NEWTON_SIZE {
+            self.fista.solve((design, loss, lambda), start, tolerance, max_iter, monitor)?
+        } else if lambda.ridge == 0.0 {
+            let parts = (design, loss, lambda2);
+            self.proximal.solve(&mut self.newton, parts, start, tolerance, max_iter, monitor)?
+        } else {
+            let task = Task {
+                set: design,
+                loss,
+                lambda,
+                linear: design.linear(),
+                enough: &|objective| tolerance.gap(objective),
+                max_iter,
+            };
+            let ended = self.newton.solve(&task, &self.scores, monitor)?;
+            let iterations = ended.iterations;
+            let point = ended.into_point(design, lambda);
+            let status =
+                if tolerance.accepts(&point) { Status::Converged } else { Status::MaxIter };
+            Solved { point, iterations, status }
+        };
+        self.theta.clone_from(&solved.point.theta);
+        self.scores.clone_from(&solved.point.scores);
+        Ok(solved)
+    }
+}
+
+/// The default for small problems: all factors at once.
+struct Small<'a> {
+    design: Whole<'a>,
+    inner: Inner<'a>,
+}
+
+impl<'a> Small<'a> {
+    fn new(problem: &'a Problem, settings: &'a Settings) -> Self {
+        let design = Whole::new(problem);
+        let mut inner = Inner::new(problem, settings);
+        inner.theta = vec![0.0; design.linear().len()];
+        Self { design, inner }
+    }
+}
+
+impl Solve for Small<'_> {
+    fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
+        let max_iter = self.inner.settings.max_iter;
+        let solved = self.inner.solve(&self.design, at.now, tolerance, max_iter, monitor)?;
+        Ok(Fitted::new(&solved, &self.design, 0..self.design.groups()))
+    }
+}
+
+impl Auto for Small<'_> {
+    fn start(&mut self, monitor: &Monitor) -> Result<f64> {
+        let problem = self.inner.problem;
+        if !problem.penalty.unpenalised(problem.features.variables()).is_empty() {
+            let tolerance = Tolerance { relative: self.inner.settings.tolerance, scale: 1.0 };
+            let max_iter = self.inner.settings.max_iter;
+            self.inner.solve(&self.design, f64::MAX, tolerance, max_iter, monitor)?;
+        }
+        let xi = self.design.xi(&problem.loss.weights(&self.inner.scores).alpha);
+        let ratio = |group| {
+            let weight = self.design.weight(group);
+            if weight > 0.0 {
+                norm(&xi[self.design.span(group)]) / weight
+            } else {
+                0.0
+            }
+        };
+        Ok((0..self.design.groups()).map(ratio).fold(0.0, f64::max))
+    }
+}
+
+/// The default for large problems: solve on a working set, look at all factors, let in those that
+/// violate, repeat.
+struct Active<'a> {
+    problem: &'a Problem,
+    screen: Screen<'a>,
+    set: WorkingSet,
+    unpenalised: Vec<usize>,
+    inner: Inner<'a>,
     /// Factors above the strong rule's level after the last solve.
     strong: Hits,
 }
@@ -305,42 +422,12 @@ impl<'a> Active<'a> {
     fn new(problem: &'a Problem, settings: &'a Settings) -> Self {
         Self {
             problem,
-            settings,
             screen: Screen::new(problem),
             set: WorkingSet::new(&problem.loss),
             unpenalised: problem.penalty.unpenalised(problem.features.variables()),
-            newton: Newton::default(),
-            proximal: Proximal::default(),
-            fista: Fista::default(),
-            theta: Vec::new(),
-            scores: vec![0.0; problem.loss.scores()],
+            inner: Inner::new(problem, settings),
             strong: Hits::new(),
         }
-    }
-
-    /// Fit the unpenalised factors alone; the lambda2 at which the first other one enters.
-    fn start(&mut self, monitor: &Monitor) -> Result<f64> {
-        if !self.unpenalised.is_empty() {
-            self.set.activate(self.problem, self.unpenalised.iter().copied());
-            self.theta = vec![0.0; self.set.coefficients()];
-            let tolerance = Tolerance { relative: self.settings.tolerance, scale: 1.0 };
-            let solved = self.solve_set(0.0, tolerance, self.settings.max_iter, monitor)?;
-            self.keep(&solved.point);
-        }
-        let weights = self.row_weights();
-        let lambda_max = self.screen.largest(&weights, monitor)?;
-        self.strong = self.screen.above(&weights, lambda_max, 0.0, monitor)?;
-        Ok(lambda_max)
-    }
-
-    fn row_weights(&self) -> Vec<f64> {
-        let weights = self.problem.loss.weights(&self.scores);
-        self.problem.loss.row_weights(&weights.alpha)
-    }
-
-    fn keep(&mut self, point: &Point) {
-        self.theta.clone_from(&point.theta);
-        self.scores.clone_from(&point.scores);
     }
 
     /// The working set for the next lambda2: what is off zero, and what the strong rule expects.
@@ -351,7 +438,7 @@ impl<'a> Active<'a> {
         strong.sort_unstable_by(|a, b| b.ratio().total_cmp(&a.ratio()));
         let (mut factors, mut theta) = (Vec::new(), Vec::new());
         for (group, factor) in self.set.factors().enumerate() {
-            let coefficients = &self.theta[self.set.span(group)];
+            let coefficients = &self.inner.theta[self.set.span(group)];
             if norm(coefficients) > 0.0 {
                 factors.push(factor);
                 theta.extend_from_slice(coefficients);
@@ -362,85 +449,43 @@ impl<'a> Active<'a> {
         factors.extend_from_slice(&self.unpenalised);
         factors.extend(strong.iter().map(|hit| hit.factor));
         let needed = factors.len() * self.problem.features.basis().pair.len();
-        if self.set.stored_rows() > 2 * needed + 4096 {
+        if self.set.row_count() > 2 * needed + 4096 {
             self.set.clear();
         }
         self.set.activate(self.problem, factors);
         // The support comes first, in its order: its coefficients fill the beginning.
         theta.resize(self.set.coefficients(), 0.0);
-        self.theta = theta;
-    }
-
-    /// Solve on the working set with the method that fits its shape.
-    fn solve_set(
-        &mut self,
-        lambda2: f64,
-        tolerance: Tolerance,
-        max_iter: usize,
-        monitor: &Monitor,
-    ) -> Result<Solved> {
-        let loss = &self.problem.loss;
-        let lambda = Lambda { ridge: self.settings.lambda1, group: lambda2 };
-        let inner = Tolerance { relative: INNER_SHARE * tolerance.relative, ..tolerance };
-        if self.set.coefficients().min(self.set.width()) > NEWTON_SIZE {
-            let parts = (&self.set as &dyn Design, loss, lambda);
-            return self.fista.solve(parts, self.theta.clone(), inner, max_iter, monitor);
-        }
-        if lambda.ridge == 0.0 {
-            let parts = (&self.set, loss, lambda2);
-            let start = self.theta.clone();
-            return self.proximal.solve(&mut self.newton, parts, start, inner, max_iter, monitor);
-        }
-        let task = Task {
-            set: &self.set,
-            loss,
-            lambda,
-            linear: self.set.linear(),
-            enough: &|objective| inner.gap(objective),
-            max_iter,
-        };
-        let ended = self.newton.solve(&task, &self.scores, monitor)?;
-        let iterations = ended.iterations;
-        let point = ended.into_point(&self.set, lambda);
-        let status = if tolerance.accepts(&point) { Status::Converged } else { Status::MaxIter };
-        Ok(Solved { point, iterations, status })
+        self.inner.theta = theta;
     }
 }
 
 impl Solve for Active<'_> {
     fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
         self.prepare(at);
-        let lambda = Lambda { ridge: self.settings.lambda1, group: at.now };
+        let Settings { lambda1, max_iter, .. } = *self.inner.settings;
+        let lambda = Lambda { ridge: lambda1, group: at.now };
+        // The rest of the tolerance is for factors left out.
+        let on_set = Tolerance { relative: INNER_SHARE * tolerance.relative, ..tolerance };
         let mut iterations = 0;
         loop {
-            let left = self.settings.max_iter.saturating_sub(iterations);
-            let mut solved = self.solve_set(at.now, tolerance, left, monitor)?;
+            let left = max_iter.saturating_sub(iterations);
+            let mut solved = self.inner.solve(&self.set, at.now, on_set, left, monitor)?;
             iterations += solved.iterations;
             solved.iterations = iterations;
             if solved.status == Status::Unbounded {
                 return Ok(Fitted::new(&solved, &self.set, self.set.factors()));
             }
-            self.keep(&solved.point);
             let weights = self.problem.loss.row_weights(&solved.point.weights.alpha);
-            let hint = 2.0 * at.next - at.now;
-            let hits = self.screen.above(&weights, at.now, hint, monitor)?;
+            let hits = self.screen.above(&weights, at.now, 2.0 * at.next - at.now, monitor)?;
             let mut outside: Vec<Hit> = hits
                 .iter()
                 .filter(|hit| hit.ratio() > at.now && !self.set.contains(hit.factor))
                 .copied()
                 .collect();
-            // Over all factors, those left out included, a point must stand the same test.
-            let on_set = solved.status;
-            for hit in &outside {
-                let penalty = lambda.penalty(hit.weight);
-                solved.point.residual = solved.point.residual.max(hit.norm - penalty.level);
-                if lambda.ridge > 0.0 {
-                    solved.point.gap += penalty.conjugate(hit.norm);
-                }
-            }
+            count_in(&mut solved.point, &outside, lambda);
             let accepted = tolerance.accepts(&solved.point);
             if accepted || outside.is_empty() || left == 0 {
-                solved.status = match (accepted, on_set) {
+                solved.status = match (accepted, solved.status) {
                     (true, _) => Status::Converged,
                     (false, Status::Converged) => Status::MaxIter,
                     (false, other) => other,
@@ -451,11 +496,39 @@ impl Solve for Active<'_> {
             outside.sort_unstable_by(|a, b| b.ratio().total_cmp(&a.ratio()));
             outside.truncate(self.set.groups().max(2 * self.set.width()).max(64));
             self.set.extend(self.problem, outside.iter().map(|hit| hit.factor));
-            self.theta.resize(self.set.coefficients(), 0.0);
+            self.inner.theta.resize(self.set.coefficients(), 0.0);
         }
     }
 
     fn passes(&self) -> usize {
         self.screen.passes()
+    }
+}
+
+/// Judge a point over factors left out of its design, too: they are zeros.
+fn count_in(point: &mut Point, outside: &[Hit], lambda: Lambda) {
+    for hit in outside {
+        let penalty = lambda.penalty(hit.weight);
+        point.residual = point.residual.max(hit.norm - penalty.level);
+        if lambda.ridge > 0.0 {
+            point.gap += penalty.conjugate(hit.norm);
+        }
+    }
+}
+
+impl Auto for Active<'_> {
+    fn start(&mut self, monitor: &Monitor) -> Result<f64> {
+        let loss = &self.problem.loss;
+        if !self.unpenalised.is_empty() {
+            self.set.activate(self.problem, self.unpenalised.iter().copied());
+            self.inner.theta = vec![0.0; self.set.coefficients()];
+            let Settings { tolerance, max_iter, .. } = *self.inner.settings;
+            let tolerance = Tolerance { relative: tolerance, scale: 1.0 };
+            self.inner.solve(&self.set, 0.0, tolerance, max_iter, monitor)?;
+        }
+        let weights = loss.row_weights(&loss.weights(&self.inner.scores).alpha);
+        let lambda_max = self.screen.largest(&weights, monitor)?;
+        self.strong = self.screen.above(&weights, lambda_max, 0.0, monitor)?;
+        Ok(lambda_max)
     }
 }

@@ -99,6 +99,36 @@ pub trait Design: Sync {
     }
 }
 
+/// A design that gives out single rows of H and goes from alpha to theta and its scores in one go:
+/// what Newton needs.
+pub trait RowDesign: Design {
+    /// The length of a row: how many scores there are.
+    fn width(&self) -> usize;
+    /// The rows of a factor's features, by numbers that last as long as `generation` stays.
+    fn row_ids(&self, group: usize) -> Range<usize>;
+    /// All row numbers are below this.
+    fn row_count(&self) -> usize;
+    /// Changes when rows lose their numbers.
+    fn generation(&self) -> usize;
+    /// Copy one row: a feature on the scored rows, with the terms' signs.
+    fn copy_row(&self, id: usize, out: &mut [f64]);
+    /// `xi`, theta and its scores at `alpha`, for the linear term `linear`.
+    fn dual_point(&self, lambda: Lambda, linear: &[f64], alpha: &[f64]) -> DualPoint;
+}
+
+/// Everything at one dual point alpha: `xi`, the theta that maximises, and its scores.
+#[derive(Debug, Clone)]
+pub struct DualPoint {
+    /// `g - H alpha`.
+    pub xi: Vec<f64>,
+    /// `theta_t = (1 - lambda2 w_t / |xi_t|)_+ xi_t / lambda1`.
+    pub theta: Vec<f64>,
+    /// `H'theta`.
+    pub fitted: Vec<f64>,
+    /// `sum_t max(0, |xi_t| - lambda2 w_t)^2 / (2 lambda1)`.
+    pub conjugate: f64,
+}
+
 /// A theta on a design with everything that follows from it.
 #[derive(Debug, Clone)]
 pub struct Point {

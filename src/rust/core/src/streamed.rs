@@ -33,11 +33,10 @@ impl<'a> Streamed<'a> {
     /// All factors; one with an infinite penalty keeps its place as zeros.
     pub fn new(problem: &'a Problem) -> Self {
         let variables = problem.features.variables();
-        let basis = problem.features.basis();
         let mut factors = Vec::with_capacity(problem.features.factors());
         let mut start = 0;
         for (u, v) in (0..variables).flat_map(|u| (0..=u).map(move |v| (u, v))) {
-            let size = if u == v { basis.single.len() } else { basis.pair.len() };
+            let size = problem.features.size_of(u, v);
             factors.push(Factor { u, v, start, size, weight: problem.penalty.of(u, v) });
             start += size;
         }

@@ -3,7 +3,7 @@
 use crate::factors::factor_variables;
 use crate::loss::Loss;
 use crate::penalty::norm;
-use crate::problem::{Design, Lambda, Problem};
+use crate::problem::{Design, DualPoint, Lambda, Problem, RowDesign};
 use crate::simd::{axpy, dispatch, dot};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -57,19 +57,6 @@ pub struct WorkingSet {
     linear: Vec<f64>,
 }
 
-/// Everything at one dual point alpha: `xi`, the theta that maximises, and its scores.
-#[derive(Debug, Clone)]
-pub struct DualPoint {
-    /// `g - H alpha`.
-    pub xi: Vec<f64>,
-    /// `theta_t = (1 - lambda2 w_t / |xi_t|)_+ xi_t / lambda1`.
-    pub theta: Vec<f64>,
-    /// `H'theta`.
-    pub fitted: Vec<f64>,
-    /// `sum_t max(0, |xi_t| - lambda2 w_t)^2 / (2 lambda1)`.
-    pub conjugate: f64,
-}
-
 impl WorkingSet {
     /// Nothing stored.
     pub fn new(loss: &Loss) -> Self {
@@ -101,29 +88,8 @@ impl WorkingSet {
         self.linear.len()
     }
 
-    /// Changes when stored rows lose their places.
-    pub fn generation(&self) -> usize {
-        self.generation
-    }
-
-    /// The length of a row: how many scores there are.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
-    /// How many rows are stored, active or not.
-    pub fn stored_rows(&self) -> usize {
-        self.row_linear.len()
-    }
-
-    /// Where the stored rows of an active factor are.
-    pub fn stored_span(&self, group: usize) -> Range<usize> {
-        let entry = self.entries[self.active[group]];
-        entry.first_row..entry.first_row + entry.size
-    }
-
     /// One stored row: a feature on the scored rows.
-    pub fn row(&self, index: usize) -> &[f64] {
+    fn row(&self, index: usize) -> &[f64] {
         &self.rows[index * self.width..][..self.width]
     }
 
@@ -170,7 +136,7 @@ impl WorkingSet {
     fn store(&mut self, problem: &Problem, factor: usize) -> usize {
         let (u, v) = factor_variables(factor);
         let size = problem.features.size(factor);
-        let first_row = self.stored_rows();
+        let first_row = self.row_linear.len();
         let start = self.rows.len();
         self.rows.resize(start + size * self.width, 0.0);
         let rows = &mut self.rows[start..];
@@ -179,30 +145,6 @@ impl WorkingSet {
         self.entries.push(Entry { factor, weight, first_row, size, active: false });
         self.place.insert(factor, self.entries.len() - 1);
         self.entries.len() - 1
-    }
-
-    /// `xi`, theta and its scores at `alpha`, for the linear term `linear`: one look at each row.
-    pub fn dual_point(&self, lambda: Lambda, linear: &[f64], alpha: &[f64]) -> DualPoint {
-        let parts: Vec<DualPoint> = self
-            .tasks()
-            .into_par_iter()
-            .map(|groups| dispatch(DualPart { set: self, lambda, linear, alpha, groups }))
-            .collect();
-        let mut parts = parts.into_iter();
-        let empty = || DualPoint {
-            xi: vec![],
-            theta: vec![],
-            fitted: vec![0.0; self.width],
-            conjugate: 0.0,
-        };
-        let mut all = parts.next().unwrap_or_else(empty);
-        for part in parts {
-            all.xi.extend_from_slice(&part.xi);
-            all.theta.extend_from_slice(&part.theta);
-            all.fitted.iter_mut().zip(&part.fitted).for_each(|(total, s)| *total += s);
-            all.conjugate += part.conjugate;
-        }
-        all
     }
 
     /// Ranges of active factors with about as many values each.
@@ -261,6 +203,53 @@ impl Design for WorkingSet {
     }
 }
 
+impl RowDesign for WorkingSet {
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn row_ids(&self, group: usize) -> Range<usize> {
+        let entry = self.entries[self.active[group]];
+        entry.first_row..entry.first_row + entry.size
+    }
+
+    fn row_count(&self) -> usize {
+        self.row_linear.len()
+    }
+
+    fn generation(&self) -> usize {
+        self.generation
+    }
+
+    fn copy_row(&self, id: usize, out: &mut [f64]) {
+        out.copy_from_slice(self.row(id));
+    }
+
+    /// One look at each row.
+    fn dual_point(&self, lambda: Lambda, linear: &[f64], alpha: &[f64]) -> DualPoint {
+        let parts: Vec<DualPoint> = self
+            .tasks()
+            .into_par_iter()
+            .map(|groups| dispatch(DualPart { set: self, lambda, linear, alpha, groups }))
+            .collect();
+        let mut parts = parts.into_iter();
+        let empty = || DualPoint {
+            xi: vec![],
+            theta: vec![],
+            fitted: vec![0.0; self.width],
+            conjugate: 0.0,
+        };
+        let mut all = parts.next().unwrap_or_else(empty);
+        for part in parts {
+            all.xi.extend_from_slice(&part.xi);
+            all.theta.extend_from_slice(&part.theta);
+            all.fitted.iter_mut().zip(&part.fitted).for_each(|(total, s)| *total += s);
+            all.conjugate += part.conjugate;
+        }
+        all
+    }
+}
+
 /// Fill the rows of a factor and append its share of the linear term.
 struct Store<'a> {
     problem: &'a Problem,
@@ -304,7 +293,7 @@ impl WithSimd for DualPart<'_> {
         let mut conjugate = 0.0;
         for group in self.groups {
             let first = xi.len();
-            for (row, g) in set.stored_span(group).zip(&self.linear[set.span(group)]) {
+            for (row, g) in set.row_ids(group).zip(&self.linear[set.span(group)]) {
                 xi.push(g - dot(simd, set.row(row), self.alpha));
             }
             let penalty = self.lambda.penalty(set.weight(group));
@@ -313,7 +302,7 @@ impl WithSimd for DualPart<'_> {
             let shrink = penalty.shrink(size);
             theta.extend(xi[first..].iter().map(|x| shrink * x));
             if shrink > 0.0 {
-                for (row, t) in set.stored_span(group).zip(&theta[first..]) {
+                for (row, t) in set.row_ids(group).zip(&theta[first..]) {
                     axpy(simd, *t, set.row(row), &mut fitted);
                 }
             }
@@ -336,7 +325,7 @@ impl WithSimd for ScoresPart<'_> {
         let mut scores = vec![0.0; self.set.width];
         for group in self.groups {
             let theta = &self.theta[self.set.span(group)];
-            for (row, t) in self.set.stored_span(group).zip(theta) {
+            for (row, t) in self.set.row_ids(group).zip(theta) {
                 if *t != 0.0 {
                     axpy(simd, *t, self.set.row(row), &mut scores);
                 }
@@ -360,7 +349,7 @@ impl WithSimd for MomentsPart<'_> {
         let starts = &self.set.starts;
         let mut out = Vec::with_capacity(starts[self.groups.end] - starts[self.groups.start]);
         for group in self.groups {
-            for row in self.set.stored_span(group) {
+            for row in self.set.row_ids(group) {
                 out.push(dot(simd, self.set.row(row), self.alpha));
             }
         }

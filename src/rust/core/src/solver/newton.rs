@@ -16,9 +16,8 @@ use crate::kernel::{gram, Panels};
 use crate::loss::{Loss, Weights};
 use crate::monitor::Monitor;
 use crate::penalty::norm;
-use crate::problem::{Design, Lambda, Point};
-use crate::simd::{axpy, axpy4, dispatch, dot};
-use crate::working::{DualPoint, WorkingSet};
+use crate::problem::{Design, DualPoint, Lambda, Point, RowDesign};
+use crate::simd::{axpy, dispatch, dot};
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
 
@@ -30,7 +29,7 @@ const HALVINGS: usize = 40;
 /// What one solve is about.
 pub struct Task<'a> {
     /// The factors.
-    pub set: &'a WorkingSet,
+    pub set: &'a dyn RowDesign,
     /// The loss over their rows.
     pub loss: &'a Loss,
     /// The penalties; the ridge is positive.
@@ -57,7 +56,7 @@ pub struct Ended {
 
 impl Ended {
     /// Theta judged over the working set by `lambda`: the task's, or the one a proximal pull is for.
-    pub fn into_point(self, set: &WorkingSet, lambda: Lambda) -> Point {
+    pub fn into_point(self, set: &dyn Design, lambda: Lambda) -> Point {
         let Own { scores, weights, moments } = self.own;
         Point::with_moments(set, lambda, self.theta, scores, weights, &moments)
     }
@@ -213,7 +212,7 @@ impl Support {
             let level = task.lambda.penalty(task.set.weight(group)).level;
             if size > level {
                 let across = (1.0 - level / size).sqrt();
-                support.groups.push(SupportGroup { rows: task.set.stored_span(group), across });
+                support.groups.push(SupportGroup { rows: task.set.row_ids(group), across });
                 support.directions.extend(xi.iter().map(|x| x / size));
                 support.single &= xi.len() == 1;
             }
@@ -227,28 +226,35 @@ impl Support {
     }
 
     /// `G = M^(1/2) H_S`, row after row.
-    fn scaled_rows(&self, set: &WorkingSet) -> Vec<f64> {
+    fn scaled_rows(&self, set: &dyn RowDesign) -> Vec<f64> {
         let width = set.width();
-        let mut out = Vec::with_capacity(self.rows() * width);
-        let mut along = vec![0.0; width];
-        let mut directions = self.directions.as_slice();
+        let mut out = vec![0.0; self.rows() * width];
+        let mut start = 0;
         for SupportGroup { rows, across } in &self.groups {
-            let (direction, rest) = directions.split_at(rows.len());
-            directions = rest;
-            if rows.len() == 1 {
-                out.extend_from_slice(set.row(rows.start));
-                continue;
+            let size = rows.len();
+            let part = &mut out[start * width..(start + size) * width];
+            for (target, id) in part.chunks_exact_mut(width).zip(rows.clone()) {
+                set.copy_row(id, target);
             }
-            along.fill(0.0);
-            for (row, u) in rows.clone().zip(direction) {
-                along.iter_mut().zip(set.row(row)).for_each(|(a, h)| *a += u * h);
+            if size > 1 {
+                scale_group(part, &self.directions[start..start + size], *across);
             }
-            for (row, u) in rows.clone().zip(direction) {
-                let share = (1.0 - across) * u;
-                out.extend(set.row(row).iter().zip(&along).map(|(h, a)| across * h + share * a));
-            }
+            start += size;
         }
         out
+    }
+}
+
+/// `M^(1/2)` times the rows of a group: `across` times each, but 1 along the direction.
+fn scale_group(rows: &mut [f64], direction: &[f64], across: f64) {
+    let width = rows.len() / direction.len();
+    let mut along = vec![0.0; width];
+    for (row, u) in rows.chunks_exact(width).zip(direction) {
+        along.iter_mut().zip(row).for_each(|(a, h)| *a += u * h);
+    }
+    for (row, u) in rows.chunks_exact_mut(width).zip(direction) {
+        let share = (1.0 - across) * u;
+        row.iter_mut().zip(&along).for_each(|(h, a)| *h = across * *h + share * a);
     }
 }
 
@@ -384,70 +390,58 @@ fn gram_of_rows(width: usize, rows: &[f64]) -> Vec<f64> {
 struct RowGram {
     generation: usize,
     inside: Vec<bool>,
+    /// Lower triangle.
     matrix: Vec<f64>,
     /// Rows moved since the matrix was last made from scratch: rounding errors add up.
     moved: usize,
 }
 
 impl RowGram {
-    fn of(&mut self, set: &WorkingSet, support: &Support) -> &[f64] {
-        if self.generation != set.generation() || self.matrix.is_empty() {
-            *self = Self { generation: set.generation(), ..Self::default() };
-        }
-        self.inside.resize(set.stored_rows(), false);
-        let mut wanted = vec![false; set.stored_rows()];
-        support.groups.iter().for_each(|group| wanted[group.rows.start] = true);
-        let moves: Vec<(usize, f64)> = (0..wanted.len())
-            .filter(|row| wanted[*row] != self.inside[*row])
-            .map(|row| (row, if wanted[row] { 1.0 } else { -1.0 }))
-            .collect();
-        self.moved += moves.len();
+    fn of(&mut self, set: &dyn RowDesign, support: &Support) -> &[f64] {
         let width = set.width();
-        if self.matrix.is_empty()
-            || 3 * moves.len() > support.rows()
-            || self.moved > 4 * support.rows()
-        {
-            let row = |k: usize| set.row(support.groups[k].rows.start);
-            let left = Panels::pack_rows(width, support.rows(), row);
-            let right = Panels::pack_rows(width, support.rows(), row);
-            self.matrix = gram(width, &left, &right);
-            self.moved = 0;
-        } else {
-            dispatch(Update { set, moves: &moves, matrix: &mut self.matrix });
+        let moves = self.moves(set, support);
+        if moves.is_empty() {
+            return &self.matrix;
         }
-        self.inside = wanted;
+        let mut rows = vec![0.0; moves.len() * width];
+        for (row, (id, _)) in rows.chunks_exact_mut(width).zip(&moves) {
+            set.copy_row(*id, row);
+        }
+        let mut signed = rows.clone();
+        for (row, (_, sign)) in signed.chunks_exact_mut(width).zip(&moves) {
+            row.iter_mut().for_each(|h| *h *= sign);
+        }
+        let left = Panels::pack_rows(width, moves.len(), |k| &signed[k * width..][..width]);
+        let right = Panels::pack_rows(width, moves.len(), |k| &rows[k * width..][..width]);
+        let change = gram(width, &left, &right);
+        if self.matrix.is_empty() {
+            self.matrix = change;
+        } else {
+            self.matrix.iter_mut().zip(&change).for_each(|(k, c)| *k += c);
+        }
         &self.matrix
     }
-}
 
-/// Add to the lower triangle `sum sign h h'` over moved rows, four at a time.
-struct Update<'a> {
-    set: &'a WorkingSet,
-    moves: &'a [(usize, f64)],
-    matrix: &'a mut [f64],
-}
-
-impl WithSimd for Update<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let width = self.set.width();
-        let (quads, rest) = self.moves.as_chunks::<4>();
-        for [a, b, c, d] in quads {
-            let rows = [self.set.row(a.0), self.set.row(b.0), self.set.row(c.0), self.set.row(d.0)];
-            for i in 0..width {
-                let factors =
-                    [a.1 * rows[0][i], b.1 * rows[1][i], c.1 * rows[2][i], d.1 * rows[3][i]];
-                axpy4(simd, factors, rows, &mut self.matrix[i * width..][..i + 1]);
-            }
+    /// The rows to add (+1) and to take away (-1); starts over when that is less work or safer.
+    fn moves(&mut self, set: &dyn RowDesign, support: &Support) -> Vec<(usize, f64)> {
+        let mut wanted = vec![false; set.row_count()];
+        support.groups.iter().for_each(|group| wanted[group.rows.start] = true);
+        self.inside.resize(set.row_count(), false);
+        let differ = |inside: &[bool]| -> Vec<(usize, f64)> {
+            (0..wanted.len())
+                .filter(|row| wanted[*row] != inside[*row])
+                .map(|row| (row, if wanted[row] { 1.0 } else { -1.0 }))
+                .collect()
+        };
+        let mut moves = differ(&self.inside);
+        self.moved += moves.len();
+        let stale = self.generation != set.generation() || self.moved > 8 * support.rows();
+        if stale || self.matrix.is_empty() || moves.len() > support.rows() {
+            moves = differ(&vec![false; wanted.len()]);
+            *self = Self { generation: set.generation(), ..Self::default() };
         }
-        for (row, sign) in rest {
-            let row = self.set.row(*row);
-            for i in 0..width {
-                axpy(simd, sign * row[i], &row[..i + 1], &mut self.matrix[i * width..][..i + 1]);
-            }
-        }
+        self.inside = wanted;
+        moves
     }
 }
 

@@ -7,10 +7,9 @@
 use crate::error::Result;
 use crate::loss::Loss;
 use crate::monitor::Monitor;
-use crate::problem::{threshold_bound, Design, Lambda, Point, Status, Tolerance};
+use crate::problem::{threshold_bound, Design, Lambda, Point, RowDesign, Status, Tolerance};
 use crate::solver::newton::{Newton, Task};
 use crate::solver::Solved;
-use crate::working::WorkingSet;
 
 /// Proximal points before giving up.
 const MAX_POINTS: usize = 100;
@@ -36,7 +35,7 @@ impl Proximal {
     pub fn solve(
         &mut self,
         newton: &mut Newton,
-        (set, loss, group): (&WorkingSet, &Loss, f64),
+        (set, loss, group): (&dyn RowDesign, &Loss, f64),
         start: Vec<f64>,
         tolerance: Tolerance,
         max_iter: usize,
@@ -91,7 +90,7 @@ impl Proximal {
 }
 
 /// The better of the certificates along the new point and along the step to it.
-fn best_bound(set: &WorkingSet, loss: &Loss, last: &Point, next: &Point) -> f64 {
+fn best_bound(set: &dyn Design, loss: &Loss, last: &Point, next: &Point) -> f64 {
     let minus =
         |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a - b).collect() };
     let step = minus(&next.theta, &last.theta);
