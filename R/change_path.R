@@ -7,6 +7,8 @@ new_change_path <- function(fit, lambda1, features, settings, control,
     per_lambda2 <- c("lambda2", "objective", "gap", "kkt", "n_detected",
                      "n_edges", "iterations", "status", "seconds")
     per_coefficient <- c("step", "from", "to", "term", "value")
+    # Rust has no NA for numbers, only NaN.
+    fit <- lapply(fit, function(part) replace(part, is.nan(part), NA))
     structure(
         class = "change_path",
         list(
