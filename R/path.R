@@ -232,15 +232,17 @@ warn_unfinished <- function(path) {
 warn_max_iter <- function(path) {
     late <- which(path$diagnostics$status == "max_iter")
     if (length(late) == 0L) return(invisible())
-    worst <- max(path$diagnostics$kkt[late])
-    warn_kliep(
-        "max_iter",
+    worst <- format(max(path$diagnostics$kkt[late]), digits = 1L)
+    tol <- format(path$control$tol)
+    what <- if (is_change(path)) {
+        paste0("The fit did not reach tol = ", tol, " (KKT ", worst, ").")
+    } else {
         paste0(length(late), " of ", length(path$lambda2),
-               " lambda2 values did not reach tol = ",
-               format(path$control$tol), " (", step_ranges(late),
-               ", worst KKT ", format(worst, digits = 1L), ")."),
-        hint = "Raise `max_iter` in `kliep_control()`, or `lambda1`."
-    )
+               " lambda2 values did not reach tol = ", tol, " (",
+               step_ranges(late), ", worst KKT ", worst, ").")
+    }
+    warn_kliep("max_iter", what,
+               hint = "Raise `max_iter` in `kliep_control()`, or `lambda1`.")
 }
 
 warn_near_threshold <- function(path) {

@@ -91,6 +91,11 @@ test_that("values that miss the tolerance are counted in a warning", {
         class = "kliep_warning_max_iter"
     )
     expect_true(any(path$diagnostics$status == "max_iter"))
+    expect_warning(
+        kliep_change(x, y, lambda2 = 0.01, solver = "primal",
+                     control = kliep_control(tol = 1e-10, max_iter = 2)),
+        "The fit did not reach tol = 1e-10", class = "kliep_warning_max_iter"
+    )
 })
 
 test_that("steps are listed as ranges", {
