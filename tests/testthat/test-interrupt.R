@@ -2,6 +2,7 @@
 # goes on.
 
 test_that("an interrupt stops a long fit and leaves the session usable", {
+    skip_on_cran()
     skip_if_not_installed("processx")
     skip_on_os("windows")
     script <- withr::local_tempfile(fileext = ".R", lines = c(
