@@ -1,7 +1,7 @@
 //! Seconds for whole paths, by solver and shape: `cargo bench -p kliepnet-core --bench path`.
 //!
 //! Words after `--` keep the cases whose name has one of them; `METHOD=Auto` keeps one solver,
-//! `THREADS=2` uses two threads instead of one.
+//! `THREADS=2` uses two threads instead of one, `STEPS=1` prints every step.
 
 use kliepnet_core::data::{Samples, Standardize};
 use kliepnet_core::factors::PenaltyFactors;
@@ -54,6 +54,18 @@ fn run(case: &Case, method: Method) -> Result<(), Box<dyn Error>> {
         let start = Instant::now();
         path = fit(&problem, &settings, &Monitor::new())?;
         best = best.min(start.elapsed().as_secs_f64());
+    }
+    if std::env::var("STEPS").is_ok() {
+        for step in &path.steps {
+            println!(
+                "  lambda2 {:.5} {} {} iterations {} detected {:.6} s",
+                step.lambda2,
+                step.status.name(),
+                step.iterations,
+                step.coefficients.len(),
+                step.seconds
+            );
+        }
     }
     let failed = path.steps.iter().filter(|step| step.status != Status::Converged).count();
     let iterations: usize = path.steps.iter().map(|step| step.iterations).sum();

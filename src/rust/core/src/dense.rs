@@ -1,5 +1,6 @@
 //! Small dense systems: Cholesky and its solves, lower triangles row by row.
 
+use crate::kernel::{tile, COLS, ROWS};
 use crate::simd::{axpy, dispatch, dot};
 use pulp::{Simd, WithSimd};
 
@@ -35,71 +36,102 @@ struct Factor<'a> {
 impl WithSimd for Factor<'_> {
     type Output = bool;
 
-    /// Row by row: `l_ij = (a_ij - l_i' l_j) / l_jj` over the columns before j.
+    /// `COLS` columns at a time: take off what earlier columns explain (a tile), factor the block
+    /// on the diagonal, and divide the rows below by it. Finished columns are kept in panels of `ROWS`
+    /// rows, ready to be the left side of the next tiles.
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> bool {
         let size = self.size;
-        for i in 0..size {
-            let (above, rest) = self.matrix.split_at_mut(i * size);
-            let row = &mut rest[..size];
-            let mut j = 0;
-            // Four columns at a time share the loads of this row.
-            while j + 4 <= i {
-                let rows = [
-                    &above[j * size..][..j + 4],
-                    &above[(j + 1) * size..][..j + 4],
-                    &above[(j + 2) * size..][..j + 4],
-                    &above[(j + 3) * size..][..j + 4],
-                ];
-                let sums = dot4(simd, &row[..j], rows);
-                for c in 0..4 {
-                    let mut value = row[j + c] - sums[c];
-                    for k in 0..c {
-                        value -= row[j + k] * rows[c][j + k];
+        let depth = size.div_ceil(COLS) * COLS;
+        let blocks = size.div_ceil(ROWS);
+        let mut panels = vec![0.0; blocks * depth * ROWS];
+        let mut right = vec![0.0; depth * COLS];
+        let mut sums = [0.0; ROWS * COLS];
+        for first in (0..size).step_by(COLS) {
+            let width = COLS.min(size - first);
+            let home = first / ROWS;
+            // The rows of the diagonal block as columns: they lie side by side in one panel.
+            let lane = first % ROWS;
+            let panel = &panels[home * depth * ROWS..][..first * ROWS];
+            for (target, source) in right.chunks_exact_mut(COLS).zip(panel.chunks_exact(ROWS)) {
+                target.copy_from_slice(&source[lane..lane + COLS]);
+            }
+            let mut corner = [[0.0; COLS]; COLS];
+            for block in home..blocks {
+                let panel = &mut panels[block * depth * ROWS..][..depth * ROWS];
+                tile(simd, &panel[..first * ROWS], &right[..first * COLS], &mut sums);
+                let top = block * ROWS;
+                let height = ROWS.min(size - top);
+                for r in first.saturating_sub(top)..height {
+                    let row = &self.matrix[(top + r) * size + first..];
+                    for c in 0..width.min(top + r + 1 - first) {
+                        sums[c * ROWS + r] = row[c] - sums[c * ROWS + r];
                     }
-                    row[j + c] = value / rows[c][j + c];
                 }
-                j += 4;
+                if block == home && !factor_corner(&sums, lane, width, &mut corner) {
+                    return false;
+                }
+                divide(&mut sums, &corner, width);
+                for c in 0..width {
+                    // Above the diagonal there is nothing.
+                    let start = (first + c).saturating_sub(top).min(ROWS);
+                    let column = &mut panel[(first + c) * ROWS..][..ROWS];
+                    column[start..height].copy_from_slice(&sums[c * ROWS..][start..height]);
+                }
             }
-            while j < i {
-                let other = &above[j * size..][..j + 1];
-                row[j] = (row[j] - dot(simd, &row[..j], &other[..j])) / other[j];
-                j += 1;
+        }
+        for (i, row) in self.matrix.chunks_exact_mut(size).enumerate() {
+            let panel = &panels[i / ROWS * depth * ROWS..];
+            for (j, target) in row[..i + 1].iter_mut().enumerate() {
+                *target = panel[j * ROWS + i % ROWS];
             }
-            let pivot = row[i] - dot(simd, &row[..i], &row[..i]);
-            if pivot.is_nan() || pivot <= 0.0 {
-                return false;
-            }
-            row[i] = pivot.sqrt();
         }
         true
     }
 }
 
-/// The inner products of one vector with the beginnings of four others.
+/// Factor the block on the diagonal, whose rows start at `lane` of a tile; false if it is not positive.
 #[inline(always)]
-fn dot4<S: Simd>(simd: S, a: &[f64], others: [&[f64]; 4]) -> [f64; 4] {
-    let (vectors, tail) = S::as_simd_f64s(a);
-    let split = a.len() - tail.len();
-    let (b0, _) = S::as_simd_f64s(&others[0][..split]);
-    let (b1, _) = S::as_simd_f64s(&others[1][..split]);
-    let (b2, _) = S::as_simd_f64s(&others[2][..split]);
-    let (b3, _) = S::as_simd_f64s(&others[3][..split]);
-    let mut sums = [simd.splat_f64s(0.0); 4];
-    for ((((x, y0), y1), y2), y3) in vectors.iter().zip(b0).zip(b1).zip(b2).zip(b3) {
-        sums[0] = simd.mul_add_e_f64s(*x, *y0, sums[0]);
-        sums[1] = simd.mul_add_e_f64s(*x, *y1, sums[1]);
-        sums[2] = simd.mul_add_e_f64s(*x, *y2, sums[2]);
-        sums[3] = simd.mul_add_e_f64s(*x, *y3, sums[3]);
-    }
-    let mut totals = [0.0; 4];
-    for c in 0..4 {
-        totals[c] = simd.reduce_sum_f64s(sums[c]);
-        for (x, y) in tail.iter().zip(&others[c][split..]) {
-            totals[c] += x * y;
+fn factor_corner(
+    sums: &[f64; ROWS * COLS],
+    lane: usize,
+    width: usize,
+    corner: &mut [[f64; COLS]; COLS],
+) -> bool {
+    for i in 0..width {
+        for j in 0..=i {
+            let mut value = sums[j * ROWS + lane + i];
+            for k in 0..j {
+                value -= corner[i][k] * corner[j][k];
+            }
+            if i > j {
+                corner[i][j] = value / corner[j][j];
+            } else if value > 0.0 && value.is_finite() {
+                corner[i][i] = value.sqrt();
+            } else {
+                return false;
+            }
         }
     }
-    totals
+    true
+}
+
+/// Solve `x corner' = sums` for every row of a tile, column by column.
+#[inline(always)]
+fn divide(sums: &mut [f64; ROWS * COLS], corner: &[[f64; COLS]; COLS], width: usize) {
+    for c in 0..width {
+        let (done, rest) = sums.split_at_mut(c * ROWS);
+        let column = &mut rest[..ROWS];
+        for (k, earlier) in done.chunks_exact(ROWS).enumerate() {
+            for r in 0..ROWS {
+                column[r] -= corner[c][k] * earlier[r];
+            }
+        }
+        let inverse = 1.0 / corner[c][c];
+        for value in column {
+            *value *= inverse;
+        }
+    }
 }
 
 struct Forward<'a> {
@@ -147,7 +179,7 @@ mod tests {
 
     #[test]
     fn cholesky_solves() {
-        for size in [1, 2, 5, 9, 40] {
+        for size in [1, 2, 5, 8, 9, 24, 25, 40, 103] {
             let entry = |i: usize, j: usize| {
                 let off = ((i * j * 31 + i + j) % 17) as f64 / 17.0;
                 if i == j {

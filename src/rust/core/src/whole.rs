@@ -3,7 +3,7 @@
 //! `xi` of every pair comes from register tiles of the columns, `H'theta` from sums over columns:
 //! nothing of H is stored, and both cost a tenth of going through stored rows one by one.
 
-use crate::factors::{factor_index, factor_variables};
+use crate::factors::factor_index;
 use crate::kernel::{tile, Panels, COLS, ROWS};
 use crate::penalty::norm;
 use crate::problem::{Design, DualPoint, Lambda, Problem, RowDesign};
@@ -24,6 +24,8 @@ pub struct Whole<'a> {
     linear: Vec<f64>,
     /// Variables and feature of every coefficient.
     places: Vec<(usize, usize, usize)>,
+    /// Where the coefficients of each factor start, and where the last end.
+    starts: Vec<usize>,
 }
 
 impl<'a> Whole<'a> {
@@ -50,13 +52,15 @@ impl<'a> Whole<'a> {
         }
         let mut places = Vec::new();
         let mut weights = Vec::with_capacity(features.factors());
+        let mut starts = vec![0];
         for (u, v) in (0..variables).flat_map(|u| (0..=u).map(move |v| (u, v))) {
             let size = features.size_of(u, v);
             places.extend((0..size).map(|k| (u, v, k)));
             weights.push(problem.penalty.of(u, v));
+            starts.push(places.len());
         }
         let linear = dispatch(Linear { problem, places: &places });
-        Self { problem, columns, right, signs, weights, linear, places }
+        Self { problem, columns, right, signs, weights, linear, places, starts }
     }
 
     fn column(&self, p: usize, u: usize) -> &[f64] {
@@ -107,9 +111,7 @@ impl Design for Whole<'_> {
     }
 
     fn span(&self, group: usize) -> Range<usize> {
-        let (u, v) = factor_variables(group);
-        let start = self.start(u, v);
-        start..start + self.problem.features.size_of(u, v)
+        self.starts[group]..self.starts[group + 1]
     }
 
     fn weight(&self, group: usize) -> f64 {
@@ -158,14 +160,10 @@ impl RowDesign for Whole<'_> {
         xi.iter_mut().zip(linear).for_each(|(h, g)| *h = g - *h);
         let mut theta = vec![0.0; xi.len()];
         let mut conjugate = 0.0;
-        let mut start = 0;
-        for (u, v) in
-            (0..self.problem.features.variables()).flat_map(|u| (0..=u).map(move |v| (u, v)))
-        {
-            let span = start..start + self.problem.features.size_of(u, v);
-            start = span.end;
+        for (group, weight) in self.weights.iter().enumerate() {
+            let span = self.span(group);
             let size = norm(&xi[span.clone()]);
-            let penalty = lambda.penalty(self.weights[factor_index(u, v)]);
+            let penalty = lambda.penalty(*weight);
             let shrink = penalty.shrink(size);
             if shrink > 0.0 {
                 conjugate += penalty.conjugate(size);

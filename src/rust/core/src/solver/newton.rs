@@ -270,11 +270,7 @@ fn by_rows(
     let count = rows.len() / width;
     let root: Vec<f64> = alpha.iter().map(|a| a.sqrt()).collect();
     // Z = G Gamma^(1/2): centred under alpha, then times its root.
-    let mut centred = rows.to_vec();
-    for row in centred.chunks_exact_mut(width) {
-        loss.centre(alpha, row);
-        row.iter_mut().zip(&root).for_each(|(z, r)| *z *= r);
-    }
+    let centred = dispatch(Centre { rows, loss, alpha, root: &root });
     let row = |r: usize| &centred[r * width..][..width];
     let left = Panels::pack(count, width, row, None);
     let right = Panels::pack(count, width, row, None);
@@ -442,6 +438,33 @@ impl RowGram {
         }
         self.inside = wanted;
         moves
+    }
+}
+
+/// Every row centred under alpha, term by term, times the root of alpha.
+struct Centre<'a> {
+    rows: &'a [f64],
+    loss: &'a Loss,
+    alpha: &'a [f64],
+    root: &'a [f64],
+}
+
+impl WithSimd for Centre<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        let mut out = self.rows.to_vec();
+        for row in out.chunks_exact_mut(self.alpha.len()) {
+            for term in self.loss.terms() {
+                let part = &mut row[term.span.clone()];
+                let mean = dot(simd, part, &self.alpha[term.span.clone()]);
+                for (z, r) in part.iter_mut().zip(&self.root[term.span.clone()]) {
+                    *z = (*z - mean) * r;
+                }
+            }
+        }
+        out
     }
 }
 
