@@ -153,12 +153,49 @@ impl Loss {
     }
 
     /// `sum_k KL(alpha_k || softmax(scores + shift)_k)` where alpha is the softmax at `scores` and
-    /// `shift` is centred: `log sum alpha exp(shift)`, without the cancellation of two logarithms.
+    /// `shift` is centred: `log sum alpha exp(shift)`, term by term.
     pub fn divergence(&self, alpha: &[f64], shift: &[f64]) -> f64 {
-        let excess = |term: &Term| {
-            let pairs = alpha[term.span.clone()].iter().zip(&shift[term.span.clone()]);
-            pairs.map(|(a, e)| a * (e.exp_m1() - e)).sum::<f64>().ln_1p()
+        let one = |term: &Term| {
+            let pairs = || alpha[term.span.clone()].iter().zip(&shift[term.span.clone()]);
+            let top = pairs().fold(0.0, |top: f64, (_, e)| top.max(*e));
+            if top < 1.0 {
+                // Small shifts: the logarithm of a sum near one, without cancellation.
+                pairs().map(|(a, e)| a * (e.exp_m1() - e)).sum::<f64>().ln_1p()
+            } else {
+                // Large ones: exp() overflows unless shifted.
+                top + pairs().map(|(a, e)| a * (e - top).exp()).sum::<f64>().ln()
+            }
         };
-        self.terms.iter().map(excess).sum()
+        self.terms.iter().map(one).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divergence_holds_from_tiny_to_huge_shifts() {
+        let loss = Loss::density_ratio(Direction::Forward, 2, 3);
+        let alpha = [0.2, 0.3, 0.5];
+        for scale in [1e-6, 1e-2, 0.3, 3.0, 50.0] {
+            let mut shift = [scale, -2.0 * scale, 0.5 * scale];
+            loss.centre(&alpha, &mut shift);
+            let plain: f64 = alpha.iter().zip(shift).map(|(a, e)| a * e.exp()).sum::<f64>().ln();
+            let got = loss.divergence(&alpha, &shift);
+            assert!((got - plain).abs() <= 1e-9 * plain.max(1e-6), "{scale}: {got} {plain}");
+        }
+        let mut huge = [1e5, 0.0, -1e5];
+        loss.centre(&alpha, &mut huge);
+        let got = loss.divergence(&alpha, &huge);
+        assert!((got - (huge[0] + 0.2_f64.ln())).abs() < 1e-9 * got);
+    }
+
+    #[test]
+    fn softmax_survives_scores_that_overflow() {
+        let loss = Loss::density_ratio(Direction::Symmetric, 2, 3);
+        let weights = loss.weights(&[1e4, -1e4, 800.0, 800.0, -1e300]);
+        assert_eq!(weights.alpha, vec![1.0, 0.0, 0.5, 0.5, 0.0]);
+        assert!(weights.log_sum.iter().all(|value| value.is_finite()));
     }
 }

@@ -1,0 +1,29 @@
+//! A fit far down the path must not depend on having walked there.
+
+mod common;
+
+use common::{gaussian_problem, settings};
+use kliepnet_core::monitor::Monitor;
+use kliepnet_core::path::{fit, Grid, Method};
+use kliepnet_core::problem::Status;
+
+#[test]
+fn one_small_lambda2_from_zero_converges() {
+    for (d, n) in [(8, 30), (40, 30), (80, 60)] {
+        let problem = gaussian_problem(d, n, 5);
+        for lambda1 in [1e-3, 0.1, 10.0] {
+            for lambda2 in [1e-1, 1e-2, 1e-4] {
+                let settings = settings(n, lambda1, Grid::Given(vec![lambda2]), Method::Auto);
+                let path = fit(&problem, &settings, &Monitor::new()).unwrap();
+                let step = &path.steps[0];
+                    "d {d} n {n} l1 {lambda1} l2 {lambda2}: {} {} its gap {:.1e} J {}",
+                    step.status.name(),
+                    step.iterations,
+                    step.gap,
+                    step.objective
+                );
+                assert_eq!(step.status, Status::Converged, "d {d} n {n} {lambda1} {lambda2}");
+            }
+        }
+    }
+}
