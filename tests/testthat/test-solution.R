@@ -118,25 +118,25 @@ test_that("the three solvers agree on 50 random problems", {
     cases <- expand.grid(lambda1 = c(0.001, 0.1, 1, 10), b = c(1, 3),
                          n = c(12, 80))
     cases <- cases[rep(seq_len(nrow(cases)), length.out = 50), ]
-    size <- 0
     for (case in seq_len(nrow(cases))) {
-        n <- cases$n[case]
-        pair <- random_pair(5, n, seed = 100 + case)
+        lambda1 <- cases$lambda1[case]
+        pair <- random_pair(5, cases$n[case], seed = 100 + case)
         features <- if (cases$b[case] == 1) feat_gaussian() else cubic()
         direction <- c("p/q", "q/p", "symmetric")[case %% 3 + 1]
         lambda_max <- kliep_path(pair$x, pair$y, features, nlambda = 1,
                                  direction = direction)$lambda_max
-        theta <- lapply(c("auto", "primal", "dual"), function(solver) {
-            fit <- kliep_change(pair$x, pair$y, features,
-                                lambda1 = cases$lambda1[case],
-                                lambda2 = 0.4 * lambda_max, solver = solver,
-                                direction = direction, control = tight)
-            expect_certified(fit, pair$x, pair$y)
-            size <<- abs(fit$diagnostics$objective)
+        fits <- lapply(c("auto", "primal", "dual"), function(solver) {
+            kliep_change(pair$x, pair$y, features, lambda1 = lambda1,
+                         lambda2 = 0.4 * lambda_max, solver = solver,
+                         direction = direction, control = tight)
+        })
+        for (fit in fits) expect_certified(fit, pair$x, pair$y)
+        theta <- lapply(fits, function(fit) {
             certificate(fit, pair$x, pair$y)$theta
         })
         # By strong convexity, |theta - optimum|^2 <= 2 gap / lambda1.
-        reach <- 2 * sqrt(2 * tight$tol * max(1, size) / cases$lambda1[case])
+        size <- max(1, abs(fits[[1]]$diagnostics$objective))
+        reach <- 2 * sqrt(2 * tight$tol * size / lambda1)
         expect_lt(sqrt(sum((theta[[1]] - theta[[2]])^2)), reach)
         expect_lt(sqrt(sum((theta[[1]] - theta[[3]])^2)), reach)
     }
@@ -164,6 +164,7 @@ test_that("the number of threads does not show in the result", {
     fit <- function(threads, ...) {
         path <- kliep_path(pair$x, pair$y, nlambda = 10, ...,
                            control = kliep_control(threads = threads))
+        expect_true(all(path$diagnostics$status == "converged"))
         path[c("coefficients", "lambda2", "log_normalizer")]
     }
     expect_identical(fit(1), fit(2))
