@@ -80,6 +80,19 @@ impl PenaltyFactors {
         }
     }
 
+    /// The smallest positive `w_t` of any factor.
+    pub fn smallest(&self, variables: usize) -> f64 {
+        match self {
+            Self::ByKind { single, .. } if *single > 0.0 => {
+                self.smallest_edge(variables).min(*single)
+            }
+            Self::ByKind { .. } => self.smallest_edge(variables),
+            Self::Each(values) => {
+                values.iter().filter(|w| **w > 0.0).fold(f64::INFINITY, |least, w| least.min(*w))
+            }
+        }
+    }
+
     /// The factors that carry no penalty.
     pub fn unpenalised(&self, variables: usize) -> Vec<usize> {
         let all = || (0..variables).flat_map(|u| (0..=u).map(move |v| (u, v)));

@@ -5,7 +5,7 @@ use crate::features::Coefficients;
 use crate::monitor::Monitor;
 use crate::penalty::norm;
 use crate::problem::{Design, Lambda, Point, Problem, RowDesign, Status, Tolerance};
-use crate::scan::{Hit, Hits};
+use crate::scan::{Drift, Hit, Hits};
 use crate::screen::Screen;
 use crate::solver::fista::Fista;
 use crate::solver::newton::{Newton, Task};
@@ -120,7 +120,7 @@ pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<
     } else {
         Box::new(Active::new(problem, settings))
     };
-    let lambda_max = auto.start(monitor)?;
+    let lambda_max = round_up(auto.start(monitor)?, problem);
     let grid = settings.grid.values(lambda_max);
     let tolerance = Tolerance { relative: settings.tolerance, scale: lambda_max };
     let mut solver: Box<dyn Solve + '_> = match settings.method {
@@ -147,6 +147,16 @@ pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<
         }
     }
     Ok(Path { lambda_max, steps, passes: solver.passes() })
+}
+
+/// A lambda_max that is one for every way of summing: `xi` comes out of different kernels, which
+/// round differently. Between equal samples all of `xi` is rounding, and nothing may be detected.
+fn round_up(largest: f64, problem: &Problem) -> f64 {
+    const ROUNDING: f64 = 64.0 * f64::EPSILON;
+    let sums = Drift::new(&problem.features, &problem.loss.row_weights_at_zero()).largest();
+    let least = problem.penalty.smallest(problem.features.variables());
+    let noise = if least.is_finite() { ROUNDING * sums / least } else { 0.0 };
+    largest * (1.0 + ROUNDING) + noise
 }
 
 /// One lambda2 and its neighbours on the path.

@@ -350,6 +350,11 @@ impl Drift {
         Self { reach, order }
     }
 
+    /// The bound for any pair, and for a single whose features are squares of a pair's.
+    pub fn largest(&self) -> f64 {
+        self.order.first().map_or(0.0, |u| self.bound(*u, *u))
+    }
+
     /// The bound for one pair.
     pub fn bound(&self, u: usize, v: usize) -> f64 {
         self.reach[u] * self.reach[v]

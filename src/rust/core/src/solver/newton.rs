@@ -78,12 +78,17 @@ pub struct Newton {
     gram: RowGram,
 }
 
-/// A trial point of the dual.
+/// A point of the dual.
 struct Trial {
     scores: Vec<f64>,
     weights: Weights,
     at: DualPoint,
+    /// The dual objective.
     value: f64,
+    /// The fit's own scores minus the ones it was made with, centred under alpha.
+    shift: Vec<f64>,
+    /// `KL(alpha || softmax(own scores))`.
+    gap: f64,
 }
 
 impl Newton {
@@ -93,22 +98,17 @@ impl Newton {
         let mut iterations = 0;
         loop {
             monitor.check()?;
-            // How far the fit's own scores are from the ones it was made with.
-            let mut shift: Vec<f64> =
-                now.at.fitted.iter().zip(&now.scores).map(|(own, s)| own - s).collect();
-            task.loss.centre(&now.weights.alpha, &mut shift);
-            let gap = task.loss.divergence(&now.weights.alpha, &shift);
-            let enough = (task.enough)(now.value + gap);
-            if gap <= enough {
+            let enough = (task.enough)(now.value + now.gap);
+            if now.gap <= enough {
                 let own = task.own(&now.at);
                 if task.own_gap(&now.at.theta, &own) <= enough {
                     return Ok(Ended { theta: now.at.theta, own, iterations, reached: true });
                 }
             }
             let next = (iterations < task.max_iter)
-                .then(|| self.direction(task, &now, &shift))
+                .then(|| self.direction(task, &now))
                 .flatten()
-                .and_then(|direction| task.line_search(&now, &shift, &direction));
+                .and_then(|direction| task.line_search(&now, &direction));
             match next {
                 Some(next) => now = next,
                 None => {
@@ -121,7 +121,8 @@ impl Newton {
     }
 
     /// The Newton direction, or `None` where the system cannot be factored.
-    fn direction(&mut self, task: &Task<'_>, now: &Trial, shift: &[f64]) -> Option<Vec<f64>> {
+    fn direction(&mut self, task: &Task<'_>, now: &Trial) -> Option<Vec<f64>> {
+        let shift = &now.shift;
         let support = Support::new(task, &now.at);
         if support.rows() == 0 {
             return Some(shift.to_vec());
@@ -149,7 +150,10 @@ impl Task<'_> {
         let weights = self.loss.weights(&scores);
         let at = self.set.dual_point(self.lambda, self.linear, &weights.alpha);
         let value = -self.loss.divergence_from_base(&scores, &weights) - at.conjugate;
-        Trial { scores, weights, at, value }
+        let mut shift: Vec<f64> = at.fitted.iter().zip(&scores).map(|(own, s)| own - s).collect();
+        self.loss.centre(&weights.alpha, &mut shift);
+        let gap = self.loss.divergence(&weights.alpha, &shift);
+        Trial { scores, weights, at, value, shift, gap }
     }
 
     /// The weights that belong to theta: those of its own scores.
@@ -169,16 +173,19 @@ impl Task<'_> {
         (0..self.set.groups()).map(gap).sum()
     }
 
-    /// Shorten the step until the dual rises enough; `None` where doubles cannot show a rise.
-    fn line_search(&self, now: &Trial, shift: &[f64], direction: &[f64]) -> Option<Trial> {
+    /// Shorten the step until the dual rises enough. Where the rise is too small for doubles to show,
+    /// the gap must fall instead; `None` where neither happens.
+    fn line_search(&self, now: &Trial, direction: &[f64]) -> Option<Trial> {
         let alpha = &now.weights.alpha;
-        let slope: f64 = (0..alpha.len()).map(|i| alpha[i] * shift[i] * direction[i]).sum();
-        let noise = 4.0 * f64::EPSILON * (now.value.abs() + now.at.conjugate);
+        let slope: f64 = (0..alpha.len()).map(|i| alpha[i] * now.shift[i] * direction[i]).sum();
+        let noise = 16.0 * f64::EPSILON * (now.value.abs() + now.at.conjugate);
         let mut step = 1.0;
         for _ in 0..HALVINGS {
             let scores = now.scores.iter().zip(direction).map(|(s, d)| s + step * d).collect();
             let next = self.try_scores(scores);
-            if next.value >= now.value + ARMIJO * step * slope - noise {
+            let rises = next.value >= now.value + ARMIJO * step * slope;
+            let level = step * slope <= noise && next.value >= now.value - noise;
+            if rises && step * slope > noise || level && next.gap < now.gap {
                 return Some(next);
             }
             step *= 0.5;
