@@ -82,6 +82,16 @@ impl Case {
         Self::new(samples(d, n, seed))
     }
 
+    /// Too large to be solved over all factors at once: the default solver takes the working set.
+    pub fn large(seed: u64) -> Self {
+        Self::gaussian(300, 100, seed)
+    }
+
+    /// The same with three features a pair.
+    pub fn large_cubic(seed: u64) -> Self {
+        Self { basis: cubic(), ..Self::gaussian(220, 70, seed) }
+    }
+
     /// The problem as the crate sees it.
     pub fn problem(&self) -> Problem {
         let samples = Samples::new(self.x.view(), self.y.view(), self.standardize).unwrap();
