@@ -18,9 +18,13 @@ use std::ops::Range;
 use std::time::Instant;
 
 /// Problems whose factors can be looked at this cheaply are solved over all of them at once.
-const WHOLE_COST: usize = 1 << 22;
+const WHOLE_COST: usize = 1 << 23;
+/// The same where there are more scores than factors, so that a working set would save little.
+const TALL_COST: usize = 1 << 27;
 /// Newton systems larger than this take longer than the gradient steps they save.
-const NEWTON_SIZE: usize = 2000;
+const NEWTON_SIZE: usize = 3000;
+/// Looks at all factors that L-BFGS makes at lambda1 = 1 or more; a ridge of r takes 1/sqrt(r) times.
+const LBFGS_LOOKS: f64 = 30.0;
 /// The share of the tolerated gap an inner solve may use up; the rest is for factors left out.
 const INNER_SHARE: f64 = 0.5;
 
@@ -114,7 +118,8 @@ pub struct Path {
 
 /// Fit a path.
 pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<Path> {
-    let small = Whole::cost(problem) <= WHOLE_COST;
+    let tall = problem.loss.scores() >= problem.features.factors();
+    let small = Whole::cost(problem) <= if tall { TALL_COST } else { WHOLE_COST };
     let mut auto: Box<dyn Auto + '_> = if small {
         Box::new(Small::new(problem, settings))
     } else {
@@ -345,30 +350,86 @@ impl<'a> Inner<'a> {
         let loss = &self.problem.loss;
         let lambda = Lambda { ridge: self.settings.lambda1, group: lambda2 };
         let start = std::mem::take(&mut self.theta);
-        let solved = if start.len().min(self.scores.len()) > NEWTON_SIZE {
-            self.fista.solve((design, loss, lambda), start, tolerance, max_iter, monitor)?
-        } else if lambda.ridge == 0.0 {
-            let parts = (design, loss, lambda2);
-            self.proximal.solve(&mut self.newton, parts, start, tolerance, max_iter, monitor)?
-        } else {
-            let task = Task {
-                set: design,
-                loss,
-                lambda,
-                linear: design.linear(),
-                enough: &|objective| tolerance.gap(objective),
-                max_iter,
-            };
-            let ended = self.newton.solve(&task, &self.scores, monitor)?;
-            let iterations = ended.iterations;
-            let point = ended.into_point(design, lambda);
-            let status =
-                if tolerance.accepts(&point) { Status::Converged } else { Status::MaxIter };
-            Solved { point, iterations, status }
+        let method = self.method(design, lambda.ridge, &start);
+        let mut solved = None;
+        if method == InnerMethod::Lbfgs {
+            let parts = (design as &dyn Design, loss, lambda);
+            let ended = lbfgs::solve(parts, &self.scores, tolerance, max_iter, monitor)?;
+            self.scores.clone_from(&ended.point.scores);
+            solved = (ended.status == Status::Converged).then_some(ended);
+        }
+        let solved = match (solved, method) {
+            (Some(solved), _) => solved,
+            (None, InnerMethod::Fista) => {
+                self.fista.solve((design, loss, lambda), start, tolerance, max_iter, monitor)?
+            }
+            (None, InnerMethod::Proximal) => {
+                let parts = (design, loss, lambda2);
+                self.proximal.solve(&mut self.newton, parts, start, tolerance, max_iter, monitor)?
+            }
+            (None, _) => self.newton_solve(design, lambda, tolerance, max_iter, monitor)?,
         };
         self.theta.clone_from(&solved.point.theta);
         self.scores.clone_from(&solved.point.scores);
         Ok(solved)
+    }
+}
+
+/// What an inner solve uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InnerMethod {
+    Newton,
+    /// lambda1 = 0.
+    Proximal,
+    /// Newton systems that cost more than the gradients they save.
+    Lbfgs,
+    /// The same at lambda1 = 0.
+    Fista,
+}
+
+impl Inner<'_> {
+    /// Choose by the shape of the design and by how much was off zero at the last lambda2.
+    fn method(&self, design: &dyn RowDesign, ridge: f64, theta: &[f64]) -> InnerMethod {
+        let width = self.scores.len() as f64;
+        let rows = theta.iter().filter(|t| **t != 0.0).count() as f64;
+        let system = rows * rows.min(width) * width;
+        let look = design.linear().len() as f64 * width;
+        let huge = theta.len().min(self.scores.len()) > NEWTON_SIZE && rows > NEWTON_SIZE as f64;
+        if ridge == 0.0 {
+            if huge {
+                InnerMethod::Fista
+            } else {
+                InnerMethod::Proximal
+            }
+        } else if huge || rows < width && system > 2.0 * LBFGS_LOOKS / ridge.min(1.0).sqrt() * look
+        {
+            InnerMethod::Lbfgs
+        } else {
+            InnerMethod::Newton
+        }
+    }
+
+    fn newton_solve(
+        &mut self,
+        design: &dyn RowDesign,
+        lambda: Lambda,
+        tolerance: Tolerance,
+        max_iter: usize,
+        monitor: &Monitor,
+    ) -> Result<Solved> {
+        let task = Task {
+            set: design,
+            loss: &self.problem.loss,
+            lambda,
+            linear: design.linear(),
+            enough: &|objective| tolerance.gap(objective),
+            max_iter,
+        };
+        let ended = self.newton.solve(&task, &self.scores, monitor)?;
+        let iterations = ended.iterations;
+        let point = ended.into_point(design, lambda);
+        let status = if tolerance.accepts(&point) { Status::Converged } else { Status::MaxIter };
+        Ok(Solved { point, iterations, status })
     }
 }
 

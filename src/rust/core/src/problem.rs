@@ -110,8 +110,8 @@ pub trait RowDesign: Design {
     fn row_count(&self) -> usize;
     /// Changes when rows lose their numbers.
     fn generation(&self) -> usize;
-    /// Copy one row: a feature on the scored rows, with the terms' signs.
-    fn copy_row(&self, id: usize, out: &mut [f64]);
+    /// Copy a span of one row: a feature on the scored rows, with the terms' signs.
+    fn copy_row(&self, id: usize, span: Range<usize>, out: &mut [f64]);
     /// `xi`, theta and its scores at `alpha`, for the linear term `linear`.
     fn dual_point(&self, lambda: Lambda, linear: &[f64], alpha: &[f64]) -> DualPoint;
 }

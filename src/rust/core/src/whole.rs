@@ -1,23 +1,24 @@
 //! All factors of a small problem as a design, by products of matrices instead of rows of H.
 //!
-//! `xi` of every pair comes from register tiles of the columns, `H'theta` from sums over columns:
-//! nothing of H is stored, and both cost a tenth of going through stored rows one by one.
+//! `xi` of every pair comes from register tiles of the columns, and so does `H'theta`: nothing of H is
+//! stored, and both cost a tenth of going through stored rows one by one.
 
 use crate::factors::factor_index;
 use crate::kernel::{tile, Panels, COLS, ROWS};
 use crate::penalty::norm;
 use crate::problem::{Design, DualPoint, Lambda, Problem, RowDesign};
-use crate::simd::{axpy, axpy4, dispatch, dot};
+use crate::simd::{axpy, axpy4, axpy_product, dispatch, dot};
 use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
 use std::ops::Range;
+
+/// Scores in one block. Blocks are added up in order, so no thread count changes a result.
+const BLOCK: usize = 512;
 
 /// Every factor of a problem with product features.
 pub struct Whole<'a> {
     problem: &'a Problem,
-    /// The scored rows of each column power, with the variables one after the other.
-    columns: Vec<Vec<f64>>,
-    /// The same packed as right sides of products.
-    right: Vec<Panels<COLS>>,
+    blocks: Vec<Block>,
     /// The term's sign of every scored row.
     signs: Vec<f64>,
     weights: Vec<f64>,
@@ -26,6 +27,38 @@ pub struct Whole<'a> {
     places: Vec<(usize, usize, usize)>,
     /// Where the coefficients of each factor start, and where the last end.
     starts: Vec<usize>,
+}
+
+/// Some of the scored rows: few enough that all columns on them stay in the cache.
+struct Block {
+    span: Range<usize>,
+    /// By exponent: the variables one after the other.
+    columns: Vec<Vec<f64>>,
+    /// The same packed as right sides of products.
+    right: Vec<Panels<COLS>>,
+}
+
+impl Block {
+    fn new(problem: &Problem, span: Range<usize>, rows: &[usize]) -> Self {
+        let features = &problem.features;
+        let variables = features.variables();
+        let width = span.len();
+        let gather = |p: usize| -> Vec<f64> {
+            let value = |u: usize, row: &usize| features.column(p, u)[*row];
+            (0..variables).flat_map(|u| rows.iter().map(move |row| value(u, row))).collect()
+        };
+        let columns: Vec<Vec<f64>> = (0..=features.basis().degree()).map(gather).collect();
+        let pack = |column: &Vec<f64>| {
+            Panels::pack(variables, width, |u| &column[u * width..][..width], None)
+        };
+        let right = columns.iter().map(pack).collect();
+        Self { span, columns, right }
+    }
+
+    #[inline(always)]
+    fn column(&self, p: usize, u: usize) -> &[f64] {
+        &self.columns[p][u * self.span.len()..][..self.span.len()]
+    }
 }
 
 impl<'a> Whole<'a> {
@@ -39,33 +72,24 @@ impl<'a> Whole<'a> {
     pub fn new(problem: &'a Problem) -> Self {
         let features = &problem.features;
         let variables = features.variables();
-        let width = problem.loss.scores();
-        let degree = features.basis().degree();
-        let columns: Vec<Vec<f64>> = (0..=degree).map(|p| gather(problem, p)).collect();
-        let pack = |column: &Vec<f64>| {
-            Panels::pack(variables, width, |u| &column[u * width..][..width], None)
-        };
-        let right = columns.iter().map(pack).collect();
-        let mut signs = vec![0.0; width];
-        for term in problem.loss.terms() {
-            signs[term.span.clone()].fill(term.sign);
-        }
+        let terms = problem.loss.terms();
+        let rows: Vec<usize> = terms.iter().flat_map(|term| term.rows.clone()).collect();
+        let signs = terms.iter().flat_map(|term| vec![term.sign; term.rows.len()]).collect();
+        let blocks = (0..rows.len())
+            .step_by(BLOCK)
+            .map(|start| start..rows.len().min(start + BLOCK))
+            .map(|span| Block::new(problem, span.clone(), &rows[span]))
+            .collect();
         let mut places = Vec::new();
         let mut weights = Vec::with_capacity(features.factors());
         let mut starts = vec![0];
         for (u, v) in (0..variables).flat_map(|u| (0..=u).map(move |v| (u, v))) {
-            let size = features.size_of(u, v);
-            places.extend((0..size).map(|k| (u, v, k)));
+            places.extend((0..features.size_of(u, v)).map(|k| (u, v, k)));
             weights.push(problem.penalty.of(u, v));
             starts.push(places.len());
         }
         let linear = dispatch(Linear { problem, places: &places });
-        Self { problem, columns, right, signs, weights, linear, places, starts }
-    }
-
-    fn column(&self, p: usize, u: usize) -> &[f64] {
-        let width = self.signs.len();
-        &self.columns[p][u * width..][..width]
+        Self { problem, blocks, signs, weights, linear, places, starts }
     }
 
     /// Where the coefficients of the factor (u, v) start: u singles and all earlier pairs precede.
@@ -74,17 +98,6 @@ impl<'a> Whole<'a> {
         let basis = self.problem.features.basis();
         (factor_index(u, v) - u) * basis.pair.len() + u * basis.single.len()
     }
-}
-
-/// The scored rows of every variable to the power p.
-fn gather(problem: &Problem, p: usize) -> Vec<f64> {
-    let mut out = Vec::with_capacity(problem.features.variables() * problem.loss.scores());
-    for u in 0..problem.features.variables() {
-        for term in problem.loss.terms() {
-            out.extend_from_slice(&problem.features.column(p, u)[term.rows.clone()]);
-        }
-    }
-    out
 }
 
 struct Linear<'a> {
@@ -123,11 +136,20 @@ impl Design for Whole<'_> {
     }
 
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
-        dispatch(Scores { design: self, theta })
+        let part = |block: &Block| dispatch(Scores { design: self, block, theta });
+        let parts: Vec<Vec<f64>> = self.blocks.par_iter().map(part).collect();
+        parts.concat()
     }
 
     fn moments(&self, alpha: &[f64]) -> Vec<f64> {
-        dispatch(Moments { design: self, alpha })
+        let part = |block: &Block| dispatch(Moments { design: self, block, alpha });
+        let parts: Vec<Vec<f64>> = self.blocks.par_iter().map(part).collect();
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or_default();
+        for part in parts {
+            all.iter_mut().zip(part).for_each(|(total, h)| *total += h);
+        }
+        all
     }
 }
 
@@ -148,11 +170,19 @@ impl RowDesign for Whole<'_> {
         0
     }
 
-    fn copy_row(&self, id: usize, out: &mut [f64]) {
+    fn copy_row(&self, id: usize, span: Range<usize>, out: &mut [f64]) {
         let (u, v, k) = self.places[id];
         let (p, q) = self.problem.features.basis().exponents(u, v, k);
-        let products = self.column(p, u).iter().zip(self.column(q, v)).zip(&self.signs);
-        out.iter_mut().zip(products).for_each(|(t, ((a, b), sign))| *t = sign * a * b);
+        let mut done = 0;
+        for block in &self.blocks[span.start / BLOCK..span.end.div_ceil(BLOCK)] {
+            let start = span.start.max(block.span.start) - block.span.start;
+            let end = span.end.min(block.span.end) - block.span.start;
+            let (a, b) = (&block.column(p, u)[start..end], &block.column(q, v)[start..end]);
+            let signs = &self.signs[block.span.start + start..];
+            let targets = out[done..].iter_mut().zip(a.iter().zip(b)).zip(signs);
+            targets.for_each(|((t, (x, y)), sign)| *t = sign * x * y);
+            done += end - start;
+        }
     }
 
     fn dual_point(&self, lambda: Lambda, linear: &[f64], alpha: &[f64]) -> DualPoint {
@@ -164,8 +194,8 @@ impl RowDesign for Whole<'_> {
             let span = self.span(group);
             let size = norm(&xi[span.clone()]);
             let penalty = lambda.penalty(*weight);
-            let shrink = penalty.shrink(size);
-            if shrink > 0.0 {
+            if size > penalty.level {
+                let shrink = penalty.shrink(size);
                 conjugate += penalty.conjugate(size);
                 let targets = theta[span.clone()].iter_mut();
                 targets.zip(&xi[span]).for_each(|(t, x)| *t = shrink * x);
@@ -176,9 +206,10 @@ impl RowDesign for Whole<'_> {
     }
 }
 
-/// `H alpha` of all features: tiles for products, sums for powers of one variable.
+/// A block's share of `H alpha`: tiles for pairs, sums for singles.
 struct Moments<'a> {
     design: &'a Whole<'a>,
+    block: &'a Block,
     alpha: &'a [f64],
 }
 
@@ -187,18 +218,18 @@ impl WithSimd for Moments<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
-        let design = self.design;
+        let Self { design, block, alpha } = self;
         let basis = design.problem.features.basis();
-        let width = design.signs.len();
+        let (singles, size) = (basis.single.len(), basis.pair.len());
         let variables = design.problem.features.variables();
-        let mut signed = Vec::with_capacity(width);
-        for (a, sign) in self.alpha.iter().zip(&design.signs) {
+        let mut signed = Vec::with_capacity(block.span.len());
+        for (a, sign) in alpha[block.span.clone()].iter().zip(&design.signs[block.span.clone()]) {
             signed.push(a * sign);
         }
         let mut out = vec![0.0; design.places.len()];
         for u in 0..variables {
             for (k, &p) in basis.single.iter().enumerate() {
-                out[design.start(u, u) + k] = dot(simd, &signed, design.column(p, u));
+                out[design.start(u, u) + k] = dot(simd, &signed, block.column(p, u));
             }
         }
         let mut sums = [0.0; ROWS * COLS];
@@ -206,16 +237,19 @@ impl WithSimd for Moments<'_> {
         for (k, &(p, q)) in basis.pair.iter().enumerate() {
             let packed = match left.take() {
                 Some((exponent, panels)) if exponent == p => panels,
-                _ => Panels::pack(variables, width, |u| design.column(p, u), Some(&signed)),
+                _ => Panels::pack(variables, signed.len(), |u| block.column(p, u), Some(&signed)),
             };
             for row in 0..packed.len() {
-                let end = ((row + 1) * ROWS).min(variables);
+                let first = row * ROWS;
+                let end = (first + ROWS).min(variables);
                 for col in 0..end.div_ceil(COLS) {
-                    tile(simd, packed.panel(row), design.right[q].panel(col), &mut sums);
-                    for (c, column) in sums.chunks_exact(ROWS).enumerate() {
-                        let v = col * COLS + c;
-                        for u in (row * ROWS).max(v + 1)..end {
-                            out[design.start(u, v) + k] = column[u - row * ROWS];
+                    tile(simd, packed.panel(row), block.right[q].panel(col), &mut sums);
+                    let v_end = (col * COLS + COLS).min(end);
+                    for u in first.max(col * COLS + 1)..end {
+                        // Pairs of one u lie side by side.
+                        let base = (factor_index(u, 0) - u) * size + u * singles + k;
+                        for v in col * COLS..v_end.min(u) {
+                            out[base + v * size] = sums[(v - col * COLS) * ROWS + u - first];
                         }
                     }
                 }
@@ -226,9 +260,10 @@ impl WithSimd for Moments<'_> {
     }
 }
 
-/// `H'theta`: for each u and power p, `s_u^p` times the sum over v of `theta s_v^q`.
+/// A block's `H'theta`: for each u and feature, `s_u^p` times the sum over v of `theta s_v^q`.
 struct Scores<'a> {
     design: &'a Whole<'a>,
+    block: &'a Block,
     theta: &'a [f64],
 }
 
@@ -237,45 +272,44 @@ impl WithSimd for Scores<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
-        let design = self.design;
+        let Self { design, block, theta } = self;
         let basis = design.problem.features.basis();
-        let width = design.signs.len();
         let size = basis.pair.len();
-        let mut scores = vec![0.0; width];
-        let mut sum = vec![0.0; width];
+        let mut scores = vec![0.0; block.span.len()];
+        let mut sum = vec![0.0; block.span.len()];
         // The coefficients off zero of one u and one feature, four at a time.
         let mut waiting: Vec<(f64, &[f64])> = Vec::with_capacity(4);
         for u in 0..design.problem.features.variables() {
             for (k, &(p, q)) in basis.pair.iter().enumerate() {
                 let start = design.start(u, 0) + k;
-                sum.fill(0.0);
                 let mut any = false;
                 for v in 0..u {
-                    let theta = self.theta[start + v * size];
-                    if theta == 0.0 {
+                    let value = theta[start + v * size];
+                    if value == 0.0 {
                         continue;
                     }
-                    any = true;
-                    waiting.push((theta, design.column(q, v)));
+                    if !any {
+                        sum.fill(0.0);
+                        any = true;
+                    }
+                    waiting.push((value, block.column(q, v)));
                     if let [a, b, c, d] = waiting[..] {
                         axpy4(simd, [a.0, b.0, c.0, d.0], [a.1, b.1, c.1, d.1], &mut sum);
                         waiting.clear();
                     }
                 }
-                for (theta, column) in waiting.drain(..) {
-                    axpy(simd, theta, column, &mut sum);
+                for (value, column) in waiting.drain(..) {
+                    axpy(simd, value, column, &mut sum);
                 }
                 if any {
-                    for ((s, x), y) in scores.iter_mut().zip(design.column(p, u)).zip(&sum) {
-                        *s += x * y;
-                    }
+                    axpy_product(simd, 1.0, block.column(p, u), &sum, &mut scores);
                 }
             }
             for (k, &p) in basis.single.iter().enumerate() {
-                axpy(simd, self.theta[design.start(u, u) + k], design.column(p, u), &mut scores);
+                axpy(simd, theta[design.start(u, u) + k], block.column(p, u), &mut scores);
             }
         }
-        for (s, sign) in scores.iter_mut().zip(&design.signs) {
+        for (s, sign) in scores.iter_mut().zip(&design.signs[block.span.clone()]) {
             *s *= sign;
         }
         scores

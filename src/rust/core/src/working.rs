@@ -221,8 +221,8 @@ impl RowDesign for WorkingSet {
         self.generation
     }
 
-    fn copy_row(&self, id: usize, out: &mut [f64]) {
-        out.copy_from_slice(self.row(id));
+    fn copy_row(&self, id: usize, span: Range<usize>, out: &mut [f64]) {
+        out.copy_from_slice(&self.row(id)[span]);
     }
 
     /// One look at each row.

@@ -4,6 +4,7 @@ pub mod fista;
 pub mod lbfgs;
 pub mod newton;
 pub mod proximal;
+pub mod system;
 
 use crate::problem::{Point, Status};
 
