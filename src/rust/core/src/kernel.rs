@@ -51,15 +51,19 @@ impl<const WIDTH: usize> Panels<WIDTH> {
         })
     }
 
-    /// The same from a matrix given row by row: `row(k)` holds value `k` of every variable.
+    /// The same from a matrix given row by row: `row(k)` holds value `k` of every variable, and
+    /// `scale(k)` multiplies it.
     pub fn pack_rows<'a>(
         count: usize,
         depth: usize,
         row: impl Fn(usize) -> &'a [f64] + Sync,
+        scale: impl Fn(usize) -> f64 + Sync,
     ) -> Self {
         Self::build(count, depth, |first, width, panel| {
             for (k, slots) in panel.chunks_exact_mut(WIDTH).enumerate() {
-                slots[..width].copy_from_slice(&row(k)[first..first + width]);
+                let factor = scale(k);
+                let values = &row(k)[first..first + width];
+                slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = factor * x);
             }
         })
     }
@@ -146,14 +150,12 @@ fn corner<S: Simd, const VECTORS: usize, const WIDTH: usize>(
 /// Row blocks of a Gram matrix made in one task.
 const TASK_BLOCKS: usize = 2;
 
-/// The lower triangle of `left right'`, row by row in a full `count x count` matrix; what stands
+/// Add the lower triangle of `left right'` to a full `count x count` matrix, row by row; what stands
 /// above the diagonal is left undefined. Both sides hold the same `count` variables.
-pub fn gram(count: usize, left: &Panels<ROWS>, right: &Panels<COLS>) -> Vec<f64> {
-    let mut out = vec![0.0; count * count];
+pub fn add_gram(count: usize, left: &Panels<ROWS>, right: &Panels<COLS>, out: &mut [f64]) {
     out.par_chunks_mut((TASK_BLOCKS * ROWS * count).max(1)).enumerate().for_each(|(task, rows)| {
         dispatch(GramRows { count, left, right, block: task * TASK_BLOCKS, rows });
     });
-    out
 }
 
 struct GramRows<'a> {
@@ -179,7 +181,7 @@ impl WithSimd for GramRows<'_> {
                 let width = COLS.min(self.count - start);
                 for (r, row) in rows.chunks_exact_mut(self.count).enumerate() {
                     for (c, target) in row[start..start + width].iter_mut().enumerate() {
-                        *target = sums[c * ROWS + r];
+                        *target += sums[c * ROWS + r];
                     }
                 }
             }
@@ -202,7 +204,8 @@ mod tests {
             let variable = |u: usize| &matrix[u * depth..][..depth];
             let left = Panels::pack(count, depth, variable, None);
             let right = Panels::pack(count, depth, variable, None);
-            let product = gram(count, &left, &right);
+            let mut product = vec![0.0; count * count];
+            add_gram(count, &left, &right, &mut product);
             for i in 0..count {
                 for j in 0..=i {
                     let plain: f64 = variable(i).iter().zip(variable(j)).map(|(a, b)| a * b).sum();
@@ -224,7 +227,8 @@ mod tests {
         }
         let by_variable =
             Panels::<ROWS>::pack(count, depth, |u| &matrix[u * depth..][..depth], None);
-        let by_row = Panels::<ROWS>::pack_rows(count, depth, |k| &transposed[k * count..][..count]);
+        let by_row =
+            Panels::<ROWS>::pack_rows(count, depth, |k| &transposed[k * count..][..count], |_| 1.0);
         for index in 0..by_row.len() {
             assert_eq!(by_row.panel(index), by_variable.panel(index));
         }

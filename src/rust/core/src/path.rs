@@ -24,7 +24,7 @@ const TALL_COST: usize = 1 << 27;
 /// Newton systems larger than this take longer than the gradient steps they save.
 const NEWTON_SIZE: usize = 3000;
 /// Looks at all factors that L-BFGS makes at lambda1 = 1 or more; a ridge of r takes 1/sqrt(r) times.
-const LBFGS_LOOKS: f64 = 30.0;
+const LBFGS_LOOKS: f64 = 15.0;
 /// The share of the tolerated gap an inner solve may use up; the rest is for factors left out.
 const INNER_SHARE: f64 = 0.5;
 

@@ -9,7 +9,7 @@
 //! there are scores.
 
 use crate::dense::Cholesky;
-use crate::kernel::{gram, Panels};
+use crate::kernel::{add_gram, Panels};
 use crate::loss::Loss;
 use crate::penalty::norm;
 use crate::problem::{DualPoint, RowDesign};
@@ -19,7 +19,7 @@ use pulp::{Simd, WithSimd};
 use std::ops::Range;
 
 /// Scores gone through at a time: the rows of some hundred features on them fit the cache.
-const BLOCK: usize = 512;
+const BLOCK: usize = 256;
 
 /// Newton systems, with the Gram matrix that lasts from one to the next.
 #[derive(Debug, Default)]
@@ -49,7 +49,9 @@ impl System {
         let gram = if support.single {
             self.gram.of(task.set, &support)
         } else {
-            scaled = gram_of_rows(width, &support.scaled_rows(task.set, 0..width));
+            let mut matrix = vec![0.0; width * width];
+            add_rows(width, &support.scaled_rows(task.set, 0..width), |_| 1.0, &mut matrix);
+            scaled = matrix;
             &scaled
         };
         by_scores(gram, task.loss, alpha, task.lambda.ridge, shift)
@@ -161,8 +163,7 @@ fn by_rows(task: &Task<'_>, support: &Support, alpha: &[f64], shift: &[f64]) -> 
             let row = |r: usize| &rows[r * root.len()..][..root.len()];
             let left = Panels::pack(count, root.len(), row, Some(&alpha[span.clone()]));
             let right = Panels::pack(count, root.len(), row, None);
-            let part = gram(count, &left, &right);
-            system.iter_mut().zip(&part).for_each(|(total, s)| *total += s);
+            add_gram(count, &left, &right, &mut system);
             let weighted: Vec<f64> = span.clone().map(|i| alpha[i] * shift[i]).collect();
             add_products(&rows, &weighted, &mut solution);
             add_products(&rows, &alpha[span], &mut mean);
@@ -273,13 +274,13 @@ impl WithSimd for SymmetricProduct<'_> {
     }
 }
 
-/// `rows'rows` (lower triangle) of a matrix given row by row.
-fn gram_of_rows(width: usize, rows: &[f64]) -> Vec<f64> {
+/// Add `sum_k sign_k row_k row_k'` (lower triangle) over rows given one after the other.
+fn add_rows(width: usize, rows: &[f64], sign: impl Fn(usize) -> f64 + Sync, out: &mut [f64]) {
     let row = |k: usize| &rows[k * width..][..width];
     let depth = rows.len() / width;
-    let left = Panels::pack_rows(width, depth, row);
-    let right = Panels::pack_rows(width, depth, row);
-    gram(width, &left, &right)
+    let left = Panels::pack_rows(width, depth, row, sign);
+    let right = Panels::pack_rows(width, depth, row, |_| 1.0);
+    add_gram(width, &left, &right, out);
 }
 
 /// `H_S'H_S` for single features, kept up to date by the rows that enter and leave S.
@@ -297,24 +298,14 @@ impl RowGram {
     fn of(&mut self, set: &dyn RowDesign, support: &Support) -> &[f64] {
         let width = set.width();
         let moves = self.moves(set, support);
-        if moves.is_empty() {
-            return &self.matrix;
-        }
-        let mut rows = vec![0.0; moves.len() * width];
-        for (row, (id, _)) in rows.chunks_exact_mut(width).zip(&moves) {
-            set.copy_row(*id, 0..width, row);
-        }
-        let mut signed = rows.clone();
-        for (row, (_, sign)) in signed.chunks_exact_mut(width).zip(&moves) {
-            row.iter_mut().for_each(|h| *h *= sign);
-        }
-        let left = Panels::pack_rows(width, moves.len(), |k| &signed[k * width..][..width]);
-        let right = Panels::pack_rows(width, moves.len(), |k| &rows[k * width..][..width]);
-        let change = gram(width, &left, &right);
-        if self.matrix.is_empty() {
-            self.matrix = change;
-        } else {
-            self.matrix.iter_mut().zip(&change).for_each(|(k, c)| *k += c);
+        self.matrix.resize(width * width, 0.0);
+        let mut rows = vec![0.0; BLOCK.min(moves.len()) * width];
+        for part in moves.chunks(BLOCK) {
+            let rows = &mut rows[..part.len() * width];
+            for (row, (id, _)) in rows.chunks_exact_mut(width).zip(part) {
+                set.copy_row(*id, 0..width, row);
+            }
+            add_rows(width, rows, |k| part[k].1, &mut self.matrix);
         }
         &self.matrix
     }
