@@ -23,6 +23,10 @@ const WHOLE_COST: usize = 1 << 23;
 const TALL_COST: usize = 1 << 27;
 /// Newton systems larger than this take longer than the gradient steps they save.
 const NEWTON_SIZE: usize = 3000;
+/// The fit of unpenalised factors alone decides on lambda_max: as exact as doubles allow.
+const NULL_FIT: Tolerance = Tolerance { relative: 1e-12, scale: 1.0 };
+/// By so much lambda_max is rounded up after such a fit, which has a tolerance of its own.
+const NULL_FIT_ROUNDING: f64 = 1e-6;
 /// Looks at all factors that L-BFGS makes at lambda1 = 1 or more; a ridge of r takes 1/sqrt(r) times.
 const LBFGS_LOOKS: f64 = 15.0;
 /// The share of the tolerated gap an inner solve may use up; the rest is for factors left out.
@@ -161,7 +165,9 @@ fn round_up(largest: f64, problem: &Problem) -> f64 {
     let sums = Drift::new(&problem.features, &problem.loss.row_weights_at_zero()).largest();
     let least = problem.penalty.smallest(problem.features.variables());
     let noise = if least.is_finite() { ROUNDING * sums / least } else { 0.0 };
-    largest * (1.0 + ROUNDING) + noise
+    let unpenalised = !problem.penalty.unpenalised(problem.features.variables()).is_empty();
+    let share = if unpenalised { NULL_FIT_ROUNDING } else { ROUNDING };
+    largest * (1.0 + share) + noise
 }
 
 /// One lambda2 and its neighbours on the path.
@@ -460,9 +466,13 @@ impl Auto for Small<'_> {
     fn start(&mut self, monitor: &Monitor) -> Result<f64> {
         let problem = self.inner.problem;
         if !problem.penalty.unpenalised(problem.features.variables()).is_empty() {
-            let tolerance = Tolerance { relative: self.inner.settings.tolerance, scale: 1.0 };
-            let max_iter = self.inner.settings.max_iter;
-            self.inner.solve(&self.design, f64::MAX, tolerance, max_iter, monitor)?;
+            self.inner.solve(
+                &self.design,
+                f64::MAX,
+                NULL_FIT,
+                self.inner.settings.max_iter,
+                monitor,
+            )?;
         }
         let xi = self.design.xi(&problem.loss.weights(&self.inner.scores).alpha);
         let ratio = |group| {
@@ -593,9 +603,7 @@ impl Auto for Active<'_> {
         if !self.unpenalised.is_empty() {
             self.set.activate(self.problem, self.unpenalised.iter().copied());
             self.inner.theta = vec![0.0; self.set.coefficients()];
-            let Settings { tolerance, max_iter, .. } = *self.inner.settings;
-            let tolerance = Tolerance { relative: tolerance, scale: 1.0 };
-            self.inner.solve(&self.set, 0.0, tolerance, max_iter, monitor)?;
+            self.inner.solve(&self.set, 0.0, NULL_FIT, self.inner.settings.max_iter, monitor)?;
         }
         let weights = loss.row_weights(&loss.weights(&self.inner.scores).alpha);
         let lambda_max = self.screen.largest(&weights, monitor)?;

@@ -138,19 +138,20 @@ impl Task<'_> {
         (0..self.set.groups()).map(gap).sum()
     }
 
-    /// Shorten the step until the dual rises enough. Where the rise is too small for doubles to show,
-    /// the gap must fall instead; `None` where neither happens.
+    /// Shorten the step until the dual rises enough. Where the rise drowns in rounding, the gap must
+    /// fall instead: two points can then not take turns for ever. `None` where neither happens.
     fn line_search(&self, now: &Trial, direction: &[f64]) -> Option<Trial> {
         let alpha = &now.weights.alpha;
         let slope: f64 = (0..alpha.len()).map(|i| alpha[i] * now.shift[i] * direction[i]).sum();
-        let noise = 16.0 * f64::EPSILON * (now.value.abs() + now.at.conjugate);
+        let largest = now.scores.iter().fold(now.value.abs(), |top, s| top.max(s.abs()));
+        let noise = 16.0 * f64::EPSILON * (largest + now.at.conjugate);
         let mut step = 1.0;
         for _ in 0..HALVINGS {
             let scores = now.scores.iter().zip(direction).map(|(s, d)| s + step * d).collect();
             let next = self.try_scores(scores);
-            let rises = next.value >= now.value + ARMIJO * step * slope;
-            let level = step * slope <= noise && next.value >= now.value - noise;
-            if rises && step * slope > noise || level && next.gap < now.gap {
+            let rise = next.value - now.value;
+            let falls = next.gap < (1.0 - ARMIJO * step) * now.gap;
+            if rise >= noise.max(ARMIJO * step * slope) || rise >= -noise && falls {
                 return Some(next);
             }
             step *= 0.5;
