@@ -1,0 +1,46 @@
+# The timing table. `make bench` prints all of it, and
+# `make bench ONLY=paper` the groups named.
+#
+# Times differ from machine to machine and from hour to hour, so every goal is
+# a ratio of things measured in the same run. A goal that is not met says so
+# in the table; only an error makes the exit status non-zero.
+
+for (file in c("rows", "timing", "machine", "paper")) {
+    source(file.path("bench", paste0(file, ".R")))
+}
+library(kliepnet)
+
+groups <- list(
+    paper = bench_paper
+)
+
+# The groups named in ONLY, or all.
+wanted_groups <- function(only = Sys.getenv("ONLY")) {
+    wanted <- strsplit(trimws(only), "[, ]+")[[1L]]
+    if (length(wanted) == 0L) return(names(groups))
+    unknown <- setdiff(wanted, names(groups))
+    if (length(unknown) > 0L) {
+        stop("ONLY names no group \"", unknown[1L], "\"; there are ",
+             paste(names(groups), collapse = ", "), ".", call. = FALSE)
+    }
+    intersect(names(groups), wanted)
+}
+
+# A group that fails leaves the others their rows.
+run_group <- function(name) {
+    message("bench: ", name)
+    tryCatch(
+        cbind(group = name, groups[[name]]()),
+        error = function(condition) {
+            message("bench: ", name, " failed: ", conditionMessage(condition))
+            NULL
+        }
+    )
+}
+
+wanted <- wanted_groups()
+cat(describe_machine(), "", sep = "\n")
+parts <- lapply(wanted, run_group)
+print_rows(do.call(rbind, parts))
+failed <- vapply(parts, is.null, TRUE)
+quit(status = as.integer(any(failed)))

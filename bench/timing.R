@@ -1,0 +1,80 @@
+# How times are taken: in turns, so that what else the machine does falls on
+# all alike, and as medians.
+
+# The value of a call and its seconds, without the garbage of earlier ones.
+timed <- function(work) {
+    gc()
+    begun <- Sys.time()
+    value <- work()
+    list(value = value,
+         seconds = as.numeric(Sys.time() - begun, units = "secs"))
+}
+
+# The steps of a path that reached the tolerance it was asked for, by the
+# solver's own word and by the gap.
+reached_gap <- function(path) {
+    steps <- path$diagnostics
+    scale <- pmax(abs(steps$objective), 1e-3)
+    steps$status == "converged" & steps$gap <= path$control$tol * scale
+}
+
+# One and two threads, where there are two cores.
+thread_counts <- function() {
+    unique(pmin(1:2, parallelly::availableCores()[[1L]]))
+}
+
+# Seconds of whole calls of kliep_path() and of one pass over all factors, a
+# row for each number of threads. The first round warms up, unless it took so
+# long that it has to do.
+time_paths <- function(pair, nlambda, lambda_min_ratio,
+                       threads = thread_counts(), rounds = 5L) {
+    one_round <- function(round) {
+        do.call(rbind, lapply(threads, time_path, pair, nlambda,
+                              lambda_min_ratio))
+    }
+    runs <- one_round(0L)
+    if (sum(runs$call) < 5) {
+        runs <- do.call(rbind, lapply(seq_len(rounds), one_round))
+    }
+    cbind(
+        stats::aggregate(cbind(pass, call) ~ threads, runs, stats::median),
+        stats::aggregate(cbind(steps, reached) ~ threads, runs, min)[-1L]
+    )
+}
+
+time_path <- function(threads, pair, nlambda, lambda_min_ratio) {
+    run <- timed(function() {
+        kliep_path(pair$x, pair$y, lambda1 = 0.1, nlambda = nlambda,
+                   lambda_min_ratio = lambda_min_ratio,
+                   control = kliep_control(tol = 1e-6, threads = threads))
+    })
+    reached <- reached_gap(run$value)
+    data.frame(threads = threads, pass = pass_seconds(pair, threads),
+               call = run$seconds, steps = length(reached),
+               reached = sum(reached))
+}
+
+# ---- what R users do not see -----------------------------------------------
+
+# One pass over all factors, by the clock of the Rust library.
+pass_seconds <- function(pair, threads) {
+    kliepnet:::rust_full_pass(pair$x, pair$y, gaussian_terms(),
+                              rust_settings(threads))$seconds
+}
+
+# How many such passes a path took.
+count_passes <- function(pair, threads, nlambda, lambda_min_ratio) {
+    settings <- rust_settings(threads, nlambda, lambda_min_ratio)
+    kliepnet:::rust_fit_path(pair$x, pair$y, gaussian_terms(),
+                             settings)$passes
+}
+
+gaussian_terms <- function() kliepnet:::rust_features(feat_gaussian())
+
+# The settings that kliep_path() hands to Rust.
+rust_settings <- function(threads, nlambda = 1, lambda_min_ratio = 1) {
+    list(lambda1 = 0.1, lambda2 = NULL, nlambda = as.integer(nlambda),
+         lambda_min_ratio = lambda_min_ratio, penalty = c(1, 1),
+         standardize = "within", direction = "p/q", solver = "auto",
+         tol = 1e-6, max_iter = 1000L, threads = as.integer(threads))
+}
