@@ -5,13 +5,14 @@
 # a ratio of things measured in the same run. A goal that is not met says so
 # in the table; only an error makes the exit status non-zero.
 
-for (file in c("rows", "timing", "machine", "paper")) {
+for (file in c("rows", "timing", "machine", "samples", "paper", "genome")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 library(kliepnet)
 
 groups <- list(
-    paper = bench_paper
+    paper = bench_paper,
+    genome = bench_genome
 )
 
 # The groups named in ONLY, or all.
