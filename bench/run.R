@@ -1,18 +1,19 @@
-# The timing table. `make bench` prints all of it, and
-# `make bench ONLY=paper` the groups named.
+# The timing and memory table. `make bench` prints all of it, and
+# `make bench ONLY="paper memory"` the groups named.
 #
 # Times differ from machine to machine and from hour to hour, so every goal is
 # a ratio of things measured in the same run. A goal that is not met says so
 # in the table; only an error makes the exit status non-zero.
 
-for (file in c("rows", "timing", "machine", "samples", "paper", "genome")) {
+for (file in c("rows", "timing", "machine", "samples", "paper", "genome", "memory")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 library(kliepnet)
 
 groups <- list(
     paper = bench_paper,
-    genome = bench_genome
+    genome = bench_genome,
+    memory = bench_memory
 )
 
 # The groups named in ONLY, or all.

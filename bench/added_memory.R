@@ -1,0 +1,34 @@
+# Fit one path and print how much memory that took, in MB, and how many of its
+# fits reached the gap. Usage: Rscript bench/added_memory.R d n threads
+
+source(file.path("bench", "timing.R"))
+source(file.path("bench", "samples.R"))
+library(kliepnet)
+
+# A line of /proc/self/status, in MB.
+process_memory <- function(field) {
+    line <- grep(paste0("^", field, ":"), readLines("/proc/self/status"),
+                 value = TRUE)
+    as.numeric(gsub("[^0-9]", "", line)) * 1024 / 1e6
+}
+
+# Let the peak start from what is in use now. Where that is not allowed the
+# peak is that of the whole process, which is no less.
+reset_peak <- function() {
+    tryCatch(cat("5\n", file = "/proc/self/clear_refs"),
+             error = function(condition) NULL,
+             warning = function(condition) NULL)
+}
+
+arguments <- as.integer(commandArgs(TRUE))
+pair <- normal_pair(d = arguments[1L], n = arguments[2L])
+control <- kliep_control(threads = arguments[3L])
+gc()
+reset_peak()
+before <- process_memory("VmRSS")
+path <- kliep_path(pair$x, pair$y, lambda1 = 0.1, nlambda = 20,
+                   lambda_min_ratio = 0.7, control = control)
+added <- process_memory("VmHWM") - before
+reached <- reached_gap(path)
+cat("added=", added, " reached=", sum(reached), " steps=", length(reached),
+    "\n", sep = "")

@@ -1,0 +1,44 @@
+# What a path adds to the memory of its process at its peak, each in a process
+# of its own.
+
+bench_memory <- function() {
+    if (!file.exists("/proc/self/status")) {
+        return(bench_row("peak memory", "needs /proc/self/status"))
+    }
+    threads <- thread_counts()
+    rows <- lapply(threads, function(count) {
+        memory_rows(d = 10000, threads = count, limit = 300)
+    })
+    rbind(do.call(rbind, rows),
+          memory_rows(d = 20000, threads = max(threads), limit = 1000))
+}
+
+memory_rows <- function(d, threads, limit, n = 100) {
+    run <- measure_memory(d, n, threads)
+    samples <- 2 * n * d * 8 / 1e6
+    valid <- run[["reached"]] == run[["steps"]]
+    what <- paste0("d = ", format(d, big.mark = ","), ", ",
+                   show_threads(threads))
+    rbind(
+        bench_row(paste0(what, ": memory added"),
+                  paste(round(run[["added"]]), "MB"),
+                  show_ratio(run[["added"]] / samples, "x the samples"),
+                  at_most(run[["added"]], limit, " MB", valid)),
+        reached_row(paste0(what, ": "), run[["reached"]], run[["steps"]])
+    )
+}
+
+# The last line that the other process prints: name=value, ...
+measure_memory <- function(d, n, threads) {
+    output <- suppressWarnings(system2(
+        file.path(R.home("bin"), "Rscript"),
+        c(file.path("bench", "added_memory.R"), d, n, threads), stdout = TRUE
+    ))
+    if (!is.null(attr(output, "status"))) {
+        stop("the process that measures memory failed at d = ", d, ".",
+             call. = FALSE)
+    }
+    pairs <- strsplit(strsplit(output[length(output)], " ")[[1L]], "=")
+    values <- as.numeric(vapply(pairs, `[`, "", 2L))
+    stats::setNames(values, vapply(pairs, `[`, "", 1L))
+}
