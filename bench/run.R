@@ -5,7 +5,7 @@
 # a ratio of things measured in the same run. A goal that is not met says so
 # in the table; only an error makes the exit status non-zero.
 
-for (file in c("rows", "timing", "machine", "samples", "paper", "genome", "memory")) {
+for (file in c("rows", "timing", "machine", "samples", "paper", "genome", "memory", "peak")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 library(kliepnet)
@@ -13,7 +13,8 @@ library(kliepnet)
 groups <- list(
     paper = bench_paper,
     genome = bench_genome,
-    memory = bench_memory
+    memory = bench_memory,
+    peak = bench_peak
 )
 
 # The groups named in ONLY, or all.
