@@ -5,7 +5,8 @@
 # a ratio of things measured in the same run. A goal that is not met says so
 # in the table; only an error makes the exit status non-zero.
 
-for (file in c("rows", "timing", "machine", "samples", "paper", "genome", "memory", "peak")) {
+for (file in c("rows", "timing", "machine", "samples", "paper", "genome",
+               "memory", "peak", "shapes")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 library(kliepnet)
@@ -14,7 +15,8 @@ groups <- list(
     paper = bench_paper,
     genome = bench_genome,
     memory = bench_memory,
-    peak = bench_peak
+    peak = bench_peak,
+    shapes = bench_shapes
 )
 
 # The groups named in ONLY, or all.
