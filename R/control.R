@@ -11,7 +11,7 @@
 #' @export
 #' @examples
 #' kliep_control(tol = 1e-8, threads = 1)
-kliep_control <- function(tol = 1e-6, max_iter = 1000, threads = NULL) {
+kliep_control <- function(tol = 1e-6, max_iter = 10000, threads = NULL) {
     if (is.null(threads)) threads <- parallelly::availableCores()[[1L]]
     structure(
         class = "kliep_control",

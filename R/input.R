@@ -252,8 +252,8 @@ check_nlambda <- function(nlambda) {
     as.integer(check_whole(nlambda, "nlambda", "lambda"))
 }
 
-check_lambda_min_ratio <- function(lambda_min_ratio) {
-    if (is.null(lambda_min_ratio)) return(default_lambda_min_ratio)
+check_lambda_min_ratio <- function(lambda_min_ratio, d, n) {
+    if (is.null(lambda_min_ratio)) return(default_lambda_min_ratio(d, n))
     check_fraction(lambda_min_ratio, "lambda_min_ratio", "lambda")
 }
 

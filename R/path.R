@@ -1,5 +1,14 @@
-# The smallest lambda2 of the default grid as a share of lambda_max.
-default_lambda_min_ratio <- 0.1
+# The smallest lambda2 of the default grid as a share of lambda_max. Between
+# samples without a change, |xi| of T factors is about half normal with its
+# largest value near sqrt(2 log T) standard deviations: end where that would
+# detect ten factors for each observation, and no lower than a tenth. With 40
+# variables this is a tenth, with 10,000 about 0.6, where a tenth would detect
+# half of 50 million factors.
+default_lambda_min_ratio <- function(d, n) {
+    n_factors <- d * (d + 1) / 2
+    share <- min(1, 10 * sum(n) / n_factors)
+    max(0.1, stats::qnorm(1 - share / 2) / sqrt(2 * log(n_factors)))
+}
 
 #' Sparse changes between two Markov networks, over a path of penalties
 #'
@@ -61,7 +70,9 @@ default_lambda_min_ratio <- 0.1
 #'   `nlambda` values, equally spaced on the log scale, from the smallest at
 #'   which nothing is detected down to `lambda_min_ratio` of it.
 #' @param nlambda,lambda_min_ratio The grid for `lambda2 = NULL`.
-#'   `lambda_min_ratio = NULL` is 0.1.
+#'   `lambda_min_ratio = NULL` is 0.1 for few variables and rises with their
+#'   number, to about 0.6 for 10,000: far enough to detect some ten factors
+#'   for each observation where nothing has changed.
 #' @param penalty_factor The weights \eqn{w_t}, one unless told: one number,
 #'   `c(single = , edge = )` for variables alone and for edges, a symmetric
 #'   matrix with one row and column for each variable (matched by name where
@@ -172,7 +183,10 @@ fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
         lambda1 = lambda1,
         lambda2 = check_lambda2(lambda2),
         nlambda = check_nlambda(nlambda),
-        lambda_min_ratio = check_lambda_min_ratio(lambda_min_ratio),
+        lambda_min_ratio = check_lambda_min_ratio(
+            lambda_min_ratio, length(samples$variables),
+            c(nrow(samples$x), nrow(samples$y))
+        ),
         penalty = check_penalty_factor(penalty_factor, samples$variables),
         standardize = check_standardize(standardize),
         direction = check_direction(direction),

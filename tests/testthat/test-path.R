@@ -18,7 +18,26 @@ test_that("a path has a grid and one row of diagnostics for each value", {
 test_that("the default grid has 50 values down to the documented ratio", {
     path <- kliep_path(x, y)
     expect_length(path$lambda2, 50)
-    expect_equal(path$lambda2[50], default_lambda_min_ratio * path$lambda_max)
+    expect_equal(path$lambda2[50], 0.1 * path$lambda_max)
+})
+
+test_that("the default grid ends sooner the more variables there are", {
+    n <- c(100, 100)
+    ratios <- vapply(c(40, 300, 1000, 10000), default_lambda_min_ratio, 0,
+                     n = n)
+    expect_identical(ratios[1], 0.1)
+    expect_true(all(diff(ratios) > 0))
+    expect_lt(ratios[4], 0.7)
+})
+
+test_that("without a change the default grid detects ten for each sample", {
+    set.seed(5)
+    x <- matrix(rnorm(50 * 300), 50)
+    y <- matrix(rnorm(50 * 300), 50)
+    path <- kliep_path(x, y, nlambda = 5)
+    # A ridge and correlated moments move it, but not by an order.
+    expect_gt(path$diagnostics$n_detected[5], 10 * 100 / 5)
+    expect_lt(path$diagnostics$n_detected[5], 10 * 100 * 5)
 })
 
 test_that("detected factors and edges are counted as they are listed", {
