@@ -84,12 +84,12 @@ impl Case {
 
     /// Too large to be solved over all factors at once: the default solver takes the working set.
     pub fn large(seed: u64) -> Self {
-        Self::gaussian(300, 100, seed)
+        Self::gaussian(480, 80, seed)
     }
 
     /// The same with three features a pair.
     pub fn large_cubic(seed: u64) -> Self {
-        Self { basis: cubic(), ..Self::gaussian(220, 70, seed) }
+        Self { basis: cubic(), ..Self::gaussian(300, 70, seed) }
     }
 
     /// The problem as the crate sees it.
