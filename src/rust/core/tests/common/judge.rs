@@ -49,7 +49,10 @@ pub struct Verdict {
 
 impl Judge {
     pub fn new(case: &Case) -> Self {
-        let rows = stack(case);
+        let mut rows = stack(case);
+        for value in rows.iter_mut().flatten() {
+            *value = value.signum() * value.abs().powf(case.basis.power);
+        }
         let (x_rows, y_rows) = (case.x.nrows(), case.y.nrows());
         let (x, y) = (0..x_rows, x_rows..x_rows + y_rows);
         let mut ratios = Vec::new();
@@ -281,14 +284,12 @@ fn standardise(rows: &mut [Vec<f64>]) {
     }
 }
 
-/// The features of the factor (u, v) on every row.
+/// The features of the factor (u, v) on every row of transformed values.
 fn features(rows: &[Vec<f64>], basis: &Basis, u: usize, v: usize) -> Vec<Vec<f64>> {
-    let base = |x: f64| x.signum() * x.abs().powf(basis.power);
     let exponents: Vec<(usize, usize)> =
         if u == v { basis.single.iter().map(|p| (*p, 0)).collect() } else { basis.pair.clone() };
-    let value = |row: &Vec<f64>, (p, q): (usize, usize)| {
-        base(row[u]).powi(p as i32) * base(row[v]).powi(q as i32)
-    };
+    let value =
+        |row: &Vec<f64>, (p, q): (usize, usize)| row[u].powi(p as i32) * row[v].powi(q as i32);
     exponents.into_iter().map(|pq| rows.iter().map(|row| value(row, pq)).collect()).collect()
 }
 
