@@ -4,33 +4,46 @@ use crate::kernel::{tile, COLS, ROWS};
 use crate::simd::{axpy, dispatch, dot};
 use pulp::{Simd, WithSimd};
 
-/// A Cholesky factor: the lower triangle, row by row in a full matrix.
+/// A Cholesky factor, kept in panels of `ROWS` rows: column after column, its rows side by side.
 pub struct Cholesky {
     size: usize,
-    factor: Vec<f64>,
+    depth: usize,
+    panels: Vec<f64>,
 }
 
 impl Cholesky {
-    /// Factor the symmetric matrix whose lower triangle is given; `None` if it is not positive definite.
-    pub fn new(mut matrix: Vec<f64>, size: usize) -> Option<Self> {
-        dispatch(Factor { matrix: &mut matrix, size }).then_some(Self { size, factor: matrix })
+    /// Factor the symmetric matrix whose lower triangle is given, row by row in a full matrix; `None`
+    /// if it is not positive definite.
+    pub fn new(matrix: &[f64], size: usize) -> Option<Self> {
+        let depth = size.div_ceil(COLS) * COLS;
+        let mut panels = vec![0.0; size.div_ceil(ROWS) * depth * ROWS];
+        let factored = dispatch(Factor { matrix, size, depth, panels: &mut panels });
+        factored.then_some(Self { size, depth, panels })
     }
 
     /// Solve with the matrix, in place.
     pub fn solve(&self, rhs: &mut [f64]) {
-        dispatch(Forward { factor: &self.factor, size: self.size, rhs });
+        dispatch(Forward { factor: self, rhs });
         self.solve_transposed(rhs);
     }
 
     /// Solve with the transposed factor alone, in place.
     pub fn solve_transposed(&self, rhs: &mut [f64]) {
-        dispatch(Backward { factor: &self.factor, size: self.size, rhs });
+        dispatch(Backward { factor: self, rhs });
+    }
+
+    /// The rows of one panel on one column.
+    #[inline(always)]
+    fn rows(&self, panel: usize, column: usize) -> &[f64] {
+        &self.panels[(panel * self.depth + column) * ROWS..][..ROWS]
     }
 }
 
 struct Factor<'a> {
-    matrix: &'a mut [f64],
+    matrix: &'a [f64],
     size: usize,
+    depth: usize,
+    panels: &'a mut [f64],
 }
 
 impl WithSimd for Factor<'_> {
@@ -41,10 +54,8 @@ impl WithSimd for Factor<'_> {
     /// rows, ready to be the left side of the next tiles.
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> bool {
-        let size = self.size;
-        let depth = size.div_ceil(COLS) * COLS;
+        let Self { matrix, size, depth, panels } = self;
         let blocks = size.div_ceil(ROWS);
-        let mut panels = vec![0.0; blocks * depth * ROWS];
         let mut right = vec![0.0; depth * COLS];
         let mut sums = [0.0; ROWS * COLS];
         for first in (0..size).step_by(COLS) {
@@ -63,7 +74,7 @@ impl WithSimd for Factor<'_> {
                 let top = block * ROWS;
                 let height = ROWS.min(size - top);
                 for r in first.saturating_sub(top)..height {
-                    let row = &self.matrix[(top + r) * size + first..];
+                    let row = &matrix[(top + r) * size + first..];
                     for c in 0..width.min(top + r + 1 - first) {
                         sums[c * ROWS + r] = row[c] - sums[c * ROWS + r];
                     }
@@ -78,12 +89,6 @@ impl WithSimd for Factor<'_> {
                     let column = &mut panel[(first + c) * ROWS..][..ROWS];
                     column[start..height].copy_from_slice(&sums[c * ROWS..][start..height]);
                 }
-            }
-        }
-        for (i, row) in self.matrix.chunks_exact_mut(size).enumerate() {
-            let panel = &panels[i / ROWS * depth * ROWS..];
-            for (j, target) in row[..i + 1].iter_mut().enumerate() {
-                *target = panel[j * ROWS + i % ROWS];
             }
         }
         true
@@ -135,41 +140,60 @@ fn divide(sums: &mut [f64; ROWS * COLS], corner: &[[f64; COLS]; COLS], width: us
 }
 
 struct Forward<'a> {
-    factor: &'a [f64],
-    size: usize,
+    factor: &'a Cholesky,
     rhs: &'a mut [f64],
 }
 
 impl WithSimd for Forward<'_> {
     type Output = ();
 
+    /// A panel at a time: take off what the solved unknowns explain, then solve its own.
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        for i in 0..self.size {
-            let row = &self.factor[i * self.size..][..i + 1];
-            let sum = dot(simd, &row[..i], &self.rhs[..i]);
-            self.rhs[i] = (self.rhs[i] - sum) / row[i];
+        let Self { factor, rhs } = self;
+        for (panel, top) in (0..factor.size).step_by(ROWS).enumerate() {
+            let height = ROWS.min(factor.size - top);
+            let mut part = [0.0; ROWS];
+            part[..height].copy_from_slice(&rhs[top..top + height]);
+            for (column, solved) in rhs[..top].iter().enumerate() {
+                axpy(simd, -solved, factor.rows(panel, column), &mut part);
+            }
+            for k in 0..height {
+                let rows = factor.rows(panel, top + k);
+                part[k] /= rows[k];
+                for r in k + 1..height {
+                    part[r] -= part[k] * rows[r];
+                }
+            }
+            rhs[top..top + height].copy_from_slice(&part[..height]);
         }
     }
 }
 
 struct Backward<'a> {
-    factor: &'a [f64],
-    size: usize,
+    factor: &'a Cholesky,
     rhs: &'a mut [f64],
 }
 
 impl WithSimd for Backward<'_> {
     type Output = ();
 
+    /// From the last unknown up: a column of the factor times the unknowns below.
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        for i in (0..self.size).rev() {
-            let row = &self.factor[i * self.size..][..i + 1];
-            let (head, tail) = self.rhs.split_at_mut(i);
-            tail[0] /= row[i];
-            axpy(simd, -tail[0], &row[..i], head);
+        let Self { factor, rhs } = self;
+        let panels = factor.size.div_ceil(ROWS);
+        // Zeros after the last, so that every panel is whole.
+        let mut solved = vec![0.0; panels * ROWS];
+        for k in (0..factor.size).rev() {
+            let mut sum = 0.0;
+            for panel in k / ROWS..panels {
+                sum += dot(simd, factor.rows(panel, k), &solved[panel * ROWS..][..ROWS]);
+            }
+            // Above the diagonal the factor is zero, and the k-th unknown is not yet set.
+            solved[k] = (rhs[k] - sum) / factor.rows(k / ROWS, k)[k % ROWS];
         }
+        rhs.copy_from_slice(&solved[..factor.size]);
     }
 }
 
@@ -193,7 +217,7 @@ mod tests {
             let mut rhs: Vec<f64> = (0..size)
                 .map(|i| (0..size).map(|j| entry(i.max(j), i.min(j)) * truth[j]).sum())
                 .collect();
-            Cholesky::new(matrix, size).unwrap().solve(&mut rhs);
+            Cholesky::new(&matrix, size).unwrap().solve(&mut rhs);
             for (got, want) in rhs.iter().zip(&truth) {
                 assert!((got - want).abs() < 1e-12 * size as f64);
             }
@@ -202,7 +226,7 @@ mod tests {
 
     #[test]
     fn an_indefinite_matrix_is_refused() {
-        assert!(Cholesky::new(vec![1.0, 0.0, 2.0, 1.0], 2).is_none());
-        assert!(Cholesky::new(vec![f64::NAN], 1).is_none());
+        assert!(Cholesky::new(&[1.0, 0.0, 2.0, 1.0], 2).is_none());
+        assert!(Cholesky::new(&[f64::NAN], 1).is_none());
     }
 }

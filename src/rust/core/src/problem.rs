@@ -108,6 +108,8 @@ pub trait RowDesign: Design {
     fn row_ids(&self, group: usize) -> Range<usize>;
     /// All row numbers are below this.
     fn row_count(&self) -> usize;
+    /// Whether every factor has one feature.
+    fn single(&self) -> bool;
     /// Changes when rows lose their numbers.
     fn generation(&self) -> usize;
     /// Copy a span of one row: a feature on the scored rows, with the terms' signs.

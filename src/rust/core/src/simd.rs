@@ -74,27 +74,6 @@ pub fn axpy<S: Simd>(simd: S, scale: f64, x: &[f64], y: &mut [f64]) {
     }
 }
 
-/// `y += sum_k scale_k x_k` over the beginnings of four vectors: one load and store of y for all.
-#[inline(always)]
-pub fn axpy4<S: Simd>(simd: S, scales: [f64; 4], x: [&[f64]; 4], y: &mut [f64]) {
-    let length = y.len();
-    let (a, a_tail) = S::as_simd_f64s(&x[0][..length]);
-    let (b, b_tail) = S::as_simd_f64s(&x[1][..length]);
-    let (c, c_tail) = S::as_simd_f64s(&x[2][..length]);
-    let (d, d_tail) = S::as_simd_f64s(&x[3][..length]);
-    let (y, y_tail) = S::as_mut_simd_f64s(y);
-    let [p, q, r, s] = scales;
-    let (vp, vq) = (simd.splat_f64s(p), simd.splat_f64s(q));
-    let (vr, vs) = (simd.splat_f64s(r), simd.splat_f64s(s));
-    for ((((target, a), b), c), d) in y.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-        let first = simd.mul_add_e_f64s(vp, *a, simd.mul_add_e_f64s(vq, *b, *target));
-        *target = simd.mul_add_e_f64s(vr, *c, simd.mul_add_e_f64s(vs, *d, first));
-    }
-    for (i, target) in y_tail.iter_mut().enumerate() {
-        *target += p * a_tail[i] + q * b_tail[i] + r * c_tail[i] + s * d_tail[i];
-    }
-}
-
 /// `y += scale a b`, value by value.
 #[inline(always)]
 pub fn axpy_product<S: Simd>(simd: S, scale: f64, a: &[f64], b: &[f64], y: &mut [f64]) {

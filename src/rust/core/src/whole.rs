@@ -7,11 +7,13 @@ use crate::factors::factor_index;
 use crate::kernel::{tile, Panels, COLS, ROWS};
 use crate::penalty::norm;
 use crate::problem::{Design, DualPoint, Lambda, Problem, RowDesign};
-use crate::simd::{axpy, axpy4, axpy_product, dispatch, dot};
+use crate::simd::{axpy, axpy_product, dispatch, dot};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// From one coefficient in this many off zero on, sums over all variables are faster.
+const DENSE: usize = 8;
 /// Scores in one block. Blocks are added up in order, so no thread count changes a result.
 const BLOCK: usize = 512;
 
@@ -34,8 +36,10 @@ struct Block {
     span: Range<usize>,
     /// By exponent: the variables one after the other.
     columns: Vec<Vec<f64>>,
-    /// The same packed as right sides of products.
+    /// The same packed as right sides of products, variables side by side.
     right: Vec<Panels<COLS>>,
+    /// The same with scores side by side, for sums over variables.
+    by_score: Vec<Panels<COLS>>,
 }
 
 impl Block {
@@ -51,8 +55,12 @@ impl Block {
         let pack = |column: &Vec<f64>| {
             Panels::pack(variables, width, |u| &column[u * width..][..width], None)
         };
+        let turn = |column: &Vec<f64>| {
+            Panels::pack_rows(width, variables, |u| &column[u * width..][..width], |_| 1.0)
+        };
         let right = columns.iter().map(pack).collect();
-        Self { span, columns, right }
+        let by_score = columns.iter().map(turn).collect();
+        Self { span, columns, right, by_score }
     }
 
     #[inline(always)]
@@ -136,7 +144,15 @@ impl Design for Whole<'_> {
     }
 
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
-        let part = |block: &Block| dispatch(Scores { design: self, block, theta });
+        let off_zero = theta.iter().filter(|t| **t != 0.0).count();
+        let dense = off_zero > theta.len() / DENSE;
+        let part = |block: &Block| {
+            if dense {
+                dispatch(DenseScores { design: self, block, theta })
+            } else {
+                dispatch(SparseScores { design: self, block, theta })
+            }
+        };
         let parts: Vec<Vec<f64>> = self.blocks.par_iter().map(part).collect();
         parts.concat()
     }
@@ -164,6 +180,10 @@ impl RowDesign for Whole<'_> {
 
     fn row_count(&self) -> usize {
         self.places.len()
+    }
+
+    fn single(&self) -> bool {
+        self.places.len() == self.weights.len()
     }
 
     fn generation(&self) -> usize {
@@ -260,14 +280,15 @@ impl WithSimd for Moments<'_> {
     }
 }
 
-/// A block's `H'theta`: for each u and feature, `s_u^p` times the sum over v of `theta s_v^q`.
-struct Scores<'a> {
+/// A block's `H'theta` where few coefficients are off zero: for each u and feature, `s_u^p` times the
+/// sum over v of `theta s_v^q`.
+struct SparseScores<'a> {
     design: &'a Whole<'a>,
     block: &'a Block,
     theta: &'a [f64],
 }
 
-impl WithSimd for Scores<'_> {
+impl WithSimd for SparseScores<'_> {
     type Output = Vec<f64>;
 
     #[inline(always)]
@@ -277,41 +298,92 @@ impl WithSimd for Scores<'_> {
         let size = basis.pair.len();
         let mut scores = vec![0.0; block.span.len()];
         let mut sum = vec![0.0; block.span.len()];
-        // The coefficients off zero of one u and one feature, four at a time.
-        let mut waiting: Vec<(f64, &[f64])> = Vec::with_capacity(4);
         for u in 0..design.problem.features.variables() {
             for (k, &(p, q)) in basis.pair.iter().enumerate() {
                 let start = design.start(u, 0) + k;
                 let mut any = false;
                 for v in 0..u {
                     let value = theta[start + v * size];
-                    if value == 0.0 {
-                        continue;
+                    if value != 0.0 {
+                        if !any {
+                            sum.fill(0.0);
+                            any = true;
+                        }
+                        axpy(simd, value, block.column(q, v), &mut sum);
                     }
-                    if !any {
-                        sum.fill(0.0);
-                        any = true;
-                    }
-                    waiting.push((value, block.column(q, v)));
-                    if let [a, b, c, d] = waiting[..] {
-                        axpy4(simd, [a.0, b.0, c.0, d.0], [a.1, b.1, c.1, d.1], &mut sum);
-                        waiting.clear();
-                    }
-                }
-                for (value, column) in waiting.drain(..) {
-                    axpy(simd, value, column, &mut sum);
                 }
                 if any {
                     axpy_product(simd, 1.0, block.column(p, u), &sum, &mut scores);
                 }
             }
-            for (k, &p) in basis.single.iter().enumerate() {
-                axpy(simd, theta[design.start(u, u) + k], block.column(p, u), &mut scores);
+        }
+        add_singles(simd, design, block, theta, &mut scores);
+        scores
+    }
+}
+
+/// The same where many are: the sums over v of `ROWS` variables u and `COLS` scores in a tile.
+struct DenseScores<'a> {
+    design: &'a Whole<'a>,
+    block: &'a Block,
+    theta: &'a [f64],
+}
+
+impl WithSimd for DenseScores<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        let Self { design, block, theta } = self;
+        let basis = design.problem.features.basis();
+        let (size, width) = (basis.pair.len(), block.span.len());
+        let variables = design.problem.features.variables();
+        let mut scores = vec![0.0; width];
+        let mut left = vec![0.0; variables.next_multiple_of(ROWS) * ROWS];
+        let mut sums = [0.0; ROWS * COLS];
+        for first in (0..variables).step_by(ROWS) {
+            let end = (first + ROWS).min(variables);
+            for (k, &(p, q)) in basis.pair.iter().enumerate() {
+                let left = &mut left[..end * ROWS];
+                left.fill(0.0);
+                for u in first..end {
+                    let start = design.start(u, 0) + k;
+                    for v in 0..u {
+                        left[v * ROWS + u - first] = theta[start + v * size];
+                    }
+                }
+                for (col, part) in scores.chunks_mut(COLS).enumerate() {
+                    let right = block.by_score[q].panel(col);
+                    tile(simd, left, &right[..end * COLS], &mut sums);
+                    for u in first..end {
+                        let column = &block.column(p, u)[col * COLS..];
+                        for (c, (s, x)) in part.iter_mut().zip(column).enumerate() {
+                            *s += x * sums[c * ROWS + u - first];
+                        }
+                    }
+                }
             }
         }
-        for (s, sign) in scores.iter_mut().zip(&design.signs[block.span.clone()]) {
-            *s *= sign;
-        }
+        add_singles(simd, design, block, theta, &mut scores);
         scores
+    }
+}
+
+/// Add the share of the single variables, then turn every score to its term's sign.
+#[inline(always)]
+fn add_singles<S: Simd>(
+    simd: S,
+    design: &Whole<'_>,
+    block: &Block,
+    theta: &[f64],
+    scores: &mut [f64],
+) {
+    for u in 0..design.problem.features.variables() {
+        for (k, &p) in design.problem.features.basis().single.iter().enumerate() {
+            axpy(simd, theta[design.start(u, u) + k], block.column(p, u), scores);
+        }
+    }
+    for (s, sign) in scores.iter_mut().zip(&design.signs[block.span.clone()]) {
+        *s *= sign;
     }
 }

@@ -217,6 +217,10 @@ impl RowDesign for WorkingSet {
         self.row_linear.len()
     }
 
+    fn single(&self) -> bool {
+        self.linear.len() == self.active.len()
+    }
+
     fn generation(&self) -> usize {
         self.generation
     }

@@ -14,7 +14,7 @@ pub fn draw(precision: ArrayView2<'_, f64>, n: usize, seed: u64) -> Result<Array
         return Err(Error::Argument("a precision matrix is square".into()));
     }
     let lower: Vec<f64> = precision.iter().copied().collect();
-    let factor = Cholesky::new(lower, d)
+    let factor = Cholesky::new(&lower, d)
         .ok_or_else(|| Error::Argument("the precision matrix is not positive definite".into()))?;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut sample = Array2::zeros((n, d));

@@ -37,24 +37,22 @@ impl System {
         alpha: &[f64],
         shift: &[f64],
     ) -> Option<Vec<f64>> {
-        let support = Support::new(task, at);
         let width = task.set.width();
-        if support.rows() == 0 {
+        let ridge = task.lambda.ridge;
+        let rows = at.theta.iter().filter(|t| **t != 0.0).count();
+        if rows == 0 {
             return Some(shift.to_vec());
         }
+        if rows > width && task.set.single() {
+            return by_scores(self.gram.of(task.set, &at.theta), task.loss, alpha, ridge, shift);
+        }
+        let support = Support::new(task, at);
         if support.rows() <= width {
             return by_rows(task, &support, alpha, shift);
         }
-        let scaled;
-        let gram = if support.single {
-            self.gram.of(task.set, &support)
-        } else {
-            let mut matrix = vec![0.0; width * width];
-            add_rows(width, &support.scaled_rows(task.set, 0..width), |_| 1.0, &mut matrix);
-            scaled = matrix;
-            &scaled
-        };
-        by_scores(gram, task.loss, alpha, task.lambda.ridge, shift)
+        let mut matrix = vec![0.0; width * width];
+        add_rows(width, &support.scaled_rows(task.set, 0..width), |_| 1.0, &mut matrix);
+        by_scores(&matrix, task.loss, alpha, ridge, shift)
     }
 }
 
@@ -63,8 +61,6 @@ struct Support {
     groups: Vec<SupportGroup>,
     /// `xi_t / |xi_t|` of every group, one after the other.
     directions: Vec<f64>,
-    /// Whether every factor has a single feature.
-    single: bool,
 }
 
 struct SupportGroup {
@@ -78,7 +74,7 @@ struct SupportGroup {
 
 impl Support {
     fn new(task: &Task<'_>, at: &DualPoint) -> Self {
-        let mut support = Self { groups: Vec::new(), directions: Vec::new(), single: true };
+        let mut support = Self { groups: Vec::new(), directions: Vec::new() };
         for group in 0..task.set.groups() {
             let xi = &at.xi[task.set.span(group)];
             let size = norm(xi);
@@ -88,7 +84,6 @@ impl Support {
                 let rows = task.set.row_ids(group);
                 support.groups.push(SupportGroup { group, rows, across });
                 support.directions.extend(xi.iter().map(|x| x / size));
-                support.single &= xi.len() == 1;
             }
         }
         support
@@ -175,7 +170,7 @@ fn by_rows(task: &Task<'_>, support: &Support, alpha: &[f64], shift: &[f64]) -> 
         }
     }
     (0..count).for_each(|i| system[i * count + i] += task.lambda.ridge);
-    Cholesky::new(system, count)?.solve(&mut solution);
+    Cholesky::new(&system, count)?.solve(&mut solution);
     let moved = task.set.scores(&support.expand(task.set, &solution));
     Some(shift.iter().zip(moved).map(|(s, m)| s - m).collect())
 }
@@ -208,7 +203,7 @@ fn by_scores(
     (0..size).for_each(|i| system[i * size + i] += 1.0);
     let mut solution: Vec<f64> = shift.iter().zip(&root).map(|(s, r)| s * r).collect();
     project(loss, &root, &mut solution);
-    Cholesky::new(system, size)?.solve(&mut solution);
+    Cholesky::new(&system, size)?.solve(&mut solution);
     project(loss, &root, &mut solution);
     solution.iter_mut().zip(&root).for_each(|(s, r)| *s *= r / ridge);
     let moved = dispatch(SymmetricProduct { lower: gram, vector: &solution });
@@ -295,9 +290,10 @@ struct RowGram {
 }
 
 impl RowGram {
-    fn of(&mut self, set: &dyn RowDesign, support: &Support) -> &[f64] {
+    /// The matrix over the factors whose theta is off zero.
+    fn of(&mut self, set: &dyn RowDesign, theta: &[f64]) -> &[f64] {
         let width = set.width();
-        let moves = self.moves(set, support);
+        let moves = self.moves(set, theta);
         self.matrix.resize(width * width, 0.0);
         let mut rows = vec![0.0; BLOCK.min(moves.len()) * width];
         for part in moves.chunks(BLOCK) {
@@ -311,26 +307,35 @@ impl RowGram {
     }
 
     /// The rows to add (+1) and to take away (-1); starts over when that is less work or safer.
-    fn moves(&mut self, set: &dyn RowDesign, support: &Support) -> Vec<(usize, f64)> {
+    fn moves(&mut self, set: &dyn RowDesign, theta: &[f64]) -> Vec<(usize, f64)> {
         let mut wanted = vec![false; set.row_count()];
-        support.groups.iter().for_each(|group| wanted[group.rows.start] = true);
+        let mut rows = 0;
+        for (group, t) in theta.iter().enumerate() {
+            if *t != 0.0 {
+                wanted[set.row_ids(group).start] = true;
+                rows += 1;
+            }
+        }
         self.inside.resize(set.row_count(), false);
-        let differ = |inside: &[bool]| -> Vec<(usize, f64)> {
-            (0..wanted.len())
-                .filter(|row| wanted[*row] != inside[*row])
-                .map(|row| (row, if wanted[row] { 1.0 } else { -1.0 }))
-                .collect()
-        };
-        let mut moves = differ(&self.inside);
+        let mut moves = differences(&self.inside, &wanted);
         self.moved += moves.len();
-        let stale = self.generation != set.generation() || self.moved > 8 * support.rows();
-        if stale || self.matrix.is_empty() || moves.len() > support.rows() {
-            moves = differ(&vec![false; wanted.len()]);
+        let stale = self.generation != set.generation() || self.moved > 8 * rows;
+        if stale || self.matrix.is_empty() || moves.len() > rows {
+            moves = differences(&vec![false; wanted.len()], &wanted);
             *self = Self { generation: set.generation(), ..Self::default() };
         }
         self.inside = wanted;
         moves
     }
+}
+
+/// Where two sets differ: +1 for what has to enter, -1 for what has to leave.
+fn differences(inside: &[bool], wanted: &[bool]) -> Vec<(usize, f64)> {
+    let pairs = inside.iter().zip(wanted).enumerate();
+    pairs
+        .filter(|(_, (inside, wanted))| inside != wanted)
+        .map(|(row, (_, wanted))| (row, if *wanted { 1.0 } else { -1.0 }))
+        .collect()
 }
 
 /// `rows vector`.
