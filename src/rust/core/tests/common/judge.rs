@@ -312,7 +312,7 @@ pub fn distance(a: &[f64], b: &[f64]) -> f64 {
 
 /// The same factors with the same norms, up to rounding and to factors at the level itself.
 pub fn assert_same_hits(got: &Hits, want: &[(usize, f64)], judge: &Judge, level: f64, what: &str) {
-    let mut got: Vec<(usize, f64)> = got.iter().map(|hit| (hit.factor, hit.norm)).collect();
+    let mut got: Vec<(usize, f64)> = got.iter().map(|hit| (hit.factor(), hit.norm)).collect();
     got.sort_unstable_by_key(|(factor, _)| *factor);
     assert!(got.windows(2).all(|two| two[0].0 < two[1].0), "{what}: a factor is reported twice");
     let (mut left, mut right) = (got.iter().peekable(), want.iter().peekable());
