@@ -194,7 +194,9 @@ impl Judge {
             // Infinity times lambda2 = 0 is infinite: such a factor is never let in.
             let level =
                 if factor.weight.is_finite() { lambda2 * factor.weight } else { f64::INFINITY };
-            conjugate += (slope - level).max(0.0).powi(2) / (2.0 * lambda1);
+            if lambda1 > 0.0 {
+                conjugate += (slope - level).max(0.0).powi(2) / (2.0 * lambda1);
+            }
             if size == 0.0 {
                 residual = residual.max(slope - level);
             } else {

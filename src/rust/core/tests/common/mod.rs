@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Each test file uses its own part.
 
 pub mod judge;
+pub mod programme;
 
 use judge::Judge;
 use kliepnet_core::data::{Samples, Standardize};
