@@ -101,7 +101,7 @@ pub struct Step {
     pub gap: f64,
     /// Worst optimality residual over all factors.
     pub residual: f64,
-    /// Wall time.
+    /// Wall time; that of the first step includes the search for lambda_max.
     pub seconds: f64,
     /// `log mean exp(f'theta)` over the denominator sample.
     pub log_normalizer: f64,
@@ -122,6 +122,7 @@ pub struct Path {
 
 /// Fit a path.
 pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<Path> {
+    let mut begun = Instant::now();
     let tall = problem.loss.scores() >= problem.features.factors();
     let small = Whole::cost(problem) <= if tall { TALL_COST } else { WHOLE_COST };
     let mut auto: Box<dyn Auto + '_> = if small {
@@ -141,7 +142,6 @@ pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<
     monitor.start(grid.len());
     let mut steps: Vec<Step> = Vec::with_capacity(grid.len());
     for (k, lambda2) in grid.iter().enumerate() {
-        let begun = Instant::now();
         let around = Around {
             last: if k == 0 { lambda_max.max(*lambda2) } else { grid[k - 1] },
             now: *lambda2,
@@ -150,6 +150,8 @@ pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<
         let fitted = solver.solve(around, tolerance, monitor)?;
         let unbounded = fitted.status == Status::Unbounded;
         steps.push(fitted.into_step(problem, settings, *lambda2, begun));
+        // The first step's time includes the search for lambda_max.
+        begun = Instant::now();
         monitor.advance();
         if unbounded {
             break;
@@ -528,7 +530,7 @@ impl<'a> Active<'a> {
         // A long step makes the strong rule expect everything: then let the violators come in turn.
         strong.truncate((2 * factors.len()).max(2 * self.problem.loss.scores()).max(64));
         factors.extend_from_slice(&self.unpenalised);
-        factors.extend(strong.iter().map(|hit| hit.factor));
+        factors.extend(strong.iter().map(|hit| hit.factor()));
         let needed = factors.len() * self.problem.features.basis().pair.len();
         if self.set.row_count() > 2 * needed + 4096 {
             self.set.clear();
@@ -560,7 +562,7 @@ impl Solve for Active<'_> {
             let hits = self.screen.above(&weights, at.now, 2.0 * at.next - at.now, monitor)?;
             let mut outside: Vec<Hit> = hits
                 .iter()
-                .filter(|hit| hit.ratio() > at.now && !self.set.contains(hit.factor))
+                .filter(|hit| hit.ratio() > at.now && !self.set.contains(hit.factor()))
                 .copied()
                 .collect();
             count_in(&mut solved.point, &outside, lambda);
@@ -576,7 +578,7 @@ impl Solve for Active<'_> {
             }
             outside.sort_unstable_by(|a, b| b.ratio().total_cmp(&a.ratio()));
             outside.truncate(self.set.groups().max(2 * self.set.width()).max(64));
-            self.set.extend(self.problem, outside.iter().map(|hit| hit.factor));
+            self.set.extend(self.problem, outside.iter().map(|hit| hit.factor()));
             self.inner.theta.resize(self.set.coefficients(), 0.0);
         }
     }
@@ -606,8 +608,7 @@ impl Auto for Active<'_> {
             self.inner.solve(&self.set, 0.0, NULL_FIT, self.inner.settings.max_iter, monitor)?;
         }
         let weights = loss.row_weights(&loss.weights(&self.inner.scores).alpha);
-        let lambda_max = self.screen.largest(&weights, monitor)?;
-        self.strong = self.screen.above(&weights, lambda_max, 0.0, monitor)?;
-        Ok(lambda_max)
+        self.strong = self.screen.top(&weights, monitor)?;
+        Ok(self.strong.iter().map(Hit::ratio).fold(0.0, f64::max))
     }
 }

@@ -15,14 +15,16 @@ use std::time::Instant;
 const TASK_ROWS: usize = 20;
 /// Right panels in one task: at 200 samples three quarters of a megabyte, within a level-2 cache.
 const TASK_COLS: usize = 60;
+/// Variables in one task of a drift bound.
+const TASK_VARIABLES: usize = 512;
 /// Factors in one task of a check of listed factors.
 const TASK_FACTORS: usize = 2048;
 
 /// A factor whose `|xi_t|` came out above what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// Index of the factor.
-    pub factor: usize,
+    /// The variables u >= v: kept as they are because taking an index apart costs a square root.
+    pub variables: (u32, u32),
     /// `|xi_t|_2`.
     pub norm: f64,
     /// `w_t`, its penalty factor.
@@ -33,6 +35,11 @@ impl Hit {
     /// `|xi_t| / w_t`: the lambda2 at which the factor would be at its threshold.
     pub fn ratio(&self) -> f64 {
         self.norm / self.weight
+    }
+
+    /// Index of the factor.
+    pub fn factor(&self) -> usize {
+        factor_index(self.variables.0 as usize, self.variables.1 as usize)
     }
 }
 
@@ -45,7 +52,7 @@ fn see(hits: &mut Hits, u: usize, v: usize, square: f64, query: &Query<'_>) {
     let weight = query.penalty.of(u, v);
     let norm = square.sqrt();
     if weight > 0.0 && norm > query.level * weight {
-        hits.push(Hit { factor: factor_index(u, v), norm, weight });
+        hits.push(Hit { variables: (u as u32, v as u32), norm, weight });
     }
 }
 
@@ -344,7 +351,14 @@ impl Drift {
             features.basis().pair.iter().flat_map(|(p, q)| [*p, *q]).collect();
         exponents.sort_unstable();
         exponents.dedup();
-        let reach = dispatch(Reach { features, size: &size, exponents: &exponents });
+        let variables: Vec<usize> = (0..features.variables()).collect();
+        let parts: Vec<Vec<f64>> = variables
+            .par_chunks(TASK_VARIABLES)
+            .map(|part| {
+                dispatch(Reach { features, variables: part, size: &size, exponents: &exponents })
+            })
+            .collect();
+        let reach = parts.concat();
         let mut order: Vec<usize> = (0..reach.len()).collect();
         order.sort_by(|a, b| reach[*b].total_cmp(&reach[*a]));
         Self { reach, order }
@@ -383,6 +397,7 @@ impl Drift {
 
 struct Reach<'a> {
     features: &'a Features,
+    variables: &'a [usize],
     size: &'a [f64],
     exponents: &'a [usize],
 }
@@ -392,8 +407,8 @@ impl WithSimd for Reach<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
-        let mut reach = Vec::with_capacity(self.features.variables());
-        for u in 0..self.features.variables() {
+        let mut reach = Vec::with_capacity(self.variables.len());
+        for &u in self.variables {
             let mut square = 0.0;
             for &p in self.exponents {
                 let column = self.features.column(p, u);

@@ -6,7 +6,7 @@
 //! pass is made when they become many.
 
 use crate::error::Result;
-use crate::factors::{factor_index, factor_variables};
+use crate::factors::factor_index;
 use crate::monitor::Monitor;
 use crate::problem::Problem;
 use crate::scan::{listed, Drift, Hits, Query, Scanner};
@@ -28,6 +28,8 @@ pub struct Screen<'a> {
     scanner: Scanner,
     reference: Option<Reference>,
     singles: Vec<usize>,
+    /// The smallest penalty factor of a pair.
+    least: f64,
     passes: usize,
 }
 
@@ -49,6 +51,7 @@ impl<'a> Screen<'a> {
             scanner: Scanner::new(&problem.features),
             reference: None,
             singles: (0..variables).map(|u| factor_index(u, u)).collect(),
+            least: problem.penalty.smallest_edge(variables),
             passes: 0,
         }
     }
@@ -66,11 +69,10 @@ impl<'a> Screen<'a> {
         self.problem.features.factors() * self.problem.features.rows() <= SMALL_PASS
     }
 
-    /// `max_t |xi_t| / w_t` over all penalised factors.
-    pub fn largest(&mut self, weights: &[f64], monitor: &Monitor) -> Result<f64> {
+    /// The factors with the largest `|xi_t| / w_t`, among them certainly the largest of all.
+    pub fn top(&mut self, weights: &[f64], monitor: &Monitor) -> Result<Hits> {
         let level = if self.small() { 0.0 } else { self.sampled_level(weights, monitor)? };
-        let hits = self.pass(weights, level, monitor)?;
-        Ok(hits.iter().fold(0.0, |top, hit| top.max(hit.ratio())))
+        self.pass(weights, level, monitor)
     }
 
     /// All penalised factors with `|xi_t| > level w_t`, and of those above the lower `hint` as many as
@@ -90,8 +92,8 @@ impl<'a> Screen<'a> {
             let mut hits =
                 listed(&self.problem.features, self.query(weights, hint), &candidates, monitor)?;
             // A pair may be both kept and within reach.
-            hits.sort_unstable_by_key(|hit| hit.factor);
-            hits.dedup_by_key(|hit| hit.factor);
+            hits.sort_unstable_by_key(|hit| hit.variables);
+            hits.dedup_by_key(|hit| hit.variables);
             return Ok(hits);
         }
         let keep = self.sampled_level(weights, monitor)?.min(MARGIN * level);
@@ -106,16 +108,15 @@ impl<'a> Screen<'a> {
         let delta: Vec<f64> =
             weights.iter().zip(&reference.weights).map(|(now, then)| now - then).collect();
         let drift = Drift::new(features, &delta);
-        let room =
-            (level - reference.level) * self.problem.penalty.smallest_edge(features.variables());
+        let room = (level - reference.level) * self.least;
         if room.is_nan() || room <= 0.0 {
             return None;
         }
         let mut candidates = drift.pairs_beyond(room, features.factors() / RESCAN)?;
         for hit in &reference.hits {
-            let (u, v) = factor_variables(hit.factor);
+            let (u, v) = (hit.variables.0 as usize, hit.variables.1 as usize);
             if u != v && hit.norm + drift.bound(u, v) > hint * hit.weight {
-                candidates.push(hit.factor);
+                candidates.push(hit.factor());
             }
         }
         // Few, and not covered by the bound over pairs.

@@ -105,7 +105,7 @@ fn assert_like_streamed(design: &dyn RowDesign, problem: &Problem, seed: u64, wh
         for (id, coefficient) in design.row_ids(group).zip(design.span(group)) {
             let mut unit = vec![0.0; theta.len()];
             unit[coefficient] = 1.0;
-            design.copy_row(id, &mut row);
+            design.copy_row(id, 0..row.len(), &mut row);
             assert_close(&row, &streamed.scores(&unit), what);
         }
     }
@@ -221,7 +221,7 @@ fn a_pass_reports_what_is_above_the_level() {
             let query = Query { weights: &weights, penalty: &problem.penalty, level };
             let hits = scanner.all(&problem.features, query, &Monitor::new()).unwrap();
             for hit in &hits {
-                assert_eq!(hit.weight, judge.weight(hit.factor));
+                assert_eq!(hit.weight, judge.weight(hit.factor()));
             }
             let what = format!("case {k} level {level}");
             assert_same_hits(&hits, &judge.above(&weights, level), &judge, level, &what);
