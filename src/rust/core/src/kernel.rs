@@ -31,6 +31,11 @@ pub struct Panels<const WIDTH: usize> {
 /// Doubles in a cache line.
 const LINE: usize = 8;
 
+/// How many values into a buffer its first whole cache line starts.
+fn line_start(buffer: &Vec<f64>) -> usize {
+    (LINE - buffer.as_ptr() as usize / size_of::<f64>() % LINE) % LINE
+}
+
 impl<const WIDTH: usize> Panels<WIDTH> {
     /// Pack `count` variables of `depth` values each; `variable(u)` gives the values of one, and
     /// `weights` (where given) multiply them value by value.
@@ -72,13 +77,27 @@ impl<const WIDTH: usize> Panels<WIDTH> {
     fn build(count: usize, depth: usize, fill: impl Fn(usize, usize, &mut [f64]) + Sync) -> Self {
         let panels = count.div_ceil(WIDTH);
         let mut values = vec![0.0; panels * depth * WIDTH + LINE];
-        let start = (LINE - values.as_ptr() as usize / size_of::<f64>() % LINE) % LINE;
+        let start = line_start(&values);
         let body = &mut values[start..start + panels * depth * WIDTH];
         body.par_chunks_mut((depth * WIDTH).max(1)).enumerate().for_each(|(index, panel)| {
             let first = index * WIDTH;
             fill(first, WIDTH.min(count - first), panel);
         });
         Self { depth, count: panels, start, values }
+    }
+
+    /// The same panels with value `k` of every variable times `weights[k]`.
+    pub fn weighted(&self, weights: &[f64]) -> Self {
+        let source = &self.values[self.start..][..self.count * self.depth * WIDTH];
+        let mut values = Vec::with_capacity(source.len() + LINE);
+        let start = line_start(&values);
+        values.resize(start, 0.0);
+        for panel in source.chunks_exact((self.depth * WIDTH).max(1)) {
+            for (slots, weight) in panel.chunks_exact(WIDTH).zip(weights) {
+                values.extend(slots.iter().map(|x| weight * x));
+            }
+        }
+        Self { values, start, ..*self }
     }
 
     /// How many panels there are.

@@ -36,7 +36,8 @@ struct Block {
     span: Range<usize>,
     /// By exponent: the variables one after the other.
     columns: Vec<Vec<f64>>,
-    /// The same packed as right sides of products, variables side by side.
+    /// The same packed as left and as right sides of products, variables side by side.
+    left: Vec<Panels<ROWS>>,
     right: Vec<Panels<COLS>>,
     /// The same with scores side by side, for sums over variables.
     by_score: Vec<Panels<COLS>>,
@@ -52,15 +53,19 @@ impl Block {
             (0..variables).flat_map(|u| rows.iter().map(move |row| value(u, row))).collect()
         };
         let columns: Vec<Vec<f64>> = (0..=features.basis().degree()).map(gather).collect();
+        let pack_left = |column: &Vec<f64>| {
+            Panels::pack(variables, width, |u| &column[u * width..][..width], None)
+        };
         let pack = |column: &Vec<f64>| {
             Panels::pack(variables, width, |u| &column[u * width..][..width], None)
         };
         let turn = |column: &Vec<f64>| {
             Panels::pack_rows(width, variables, |u| &column[u * width..][..width], |_| 1.0)
         };
+        let left = columns.iter().map(pack_left).collect();
         let right = columns.iter().map(pack).collect();
         let by_score = columns.iter().map(turn).collect();
-        Self { span, columns, right, by_score }
+        Self { span, columns, left, right, by_score }
     }
 
     #[inline(always)]
@@ -98,6 +103,25 @@ impl<'a> Whole<'a> {
         }
         let linear = dispatch(Linear { problem, places: &places });
         Self { problem, blocks, signs, weights, linear, places, starts }
+    }
+
+    /// Theta at `xi`, and the sum of the conjugates of the penalties.
+    fn shrink(&self, lambda: Lambda, xi: &[f64]) -> (Vec<f64>, f64) {
+        let mut theta = vec![0.0; xi.len()];
+        let mut conjugate = 0.0;
+        let mut start = 0;
+        for (weight, end) in self.weights.iter().zip(&self.starts[1..]) {
+            let part = &xi[start..*end];
+            let size = norm(part);
+            let penalty = lambda.penalty(*weight);
+            if size > penalty.level {
+                let shrink = penalty.shrink(size);
+                conjugate += penalty.conjugate(size);
+                theta[start..*end].iter_mut().zip(part).for_each(|(t, x)| *t = shrink * x);
+            }
+            start = *end;
+        }
+        (theta, conjugate)
     }
 
     /// Where the coefficients of the factor (u, v) start: u singles and all earlier pairs precede.
@@ -208,19 +232,7 @@ impl RowDesign for Whole<'_> {
     fn dual_point(&self, lambda: Lambda, linear: &[f64], alpha: &[f64]) -> DualPoint {
         let mut xi = self.moments(alpha);
         xi.iter_mut().zip(linear).for_each(|(h, g)| *h = g - *h);
-        let mut theta = vec![0.0; xi.len()];
-        let mut conjugate = 0.0;
-        for (group, weight) in self.weights.iter().enumerate() {
-            let span = self.span(group);
-            let size = norm(&xi[span.clone()]);
-            let penalty = lambda.penalty(*weight);
-            if size > penalty.level {
-                let shrink = penalty.shrink(size);
-                conjugate += penalty.conjugate(size);
-                let targets = theta[span.clone()].iter_mut();
-                targets.zip(&xi[span]).for_each(|(t, x)| *t = shrink * x);
-            }
-        }
+        let (theta, conjugate) = self.shrink(lambda, &xi);
         let fitted = self.scores(&theta);
         DualPoint { xi, theta, fitted, conjugate }
     }
@@ -257,7 +269,7 @@ impl WithSimd for Moments<'_> {
         for (k, &(p, q)) in basis.pair.iter().enumerate() {
             let packed = match left.take() {
                 Some((exponent, panels)) if exponent == p => panels,
-                _ => Panels::pack(variables, signed.len(), |u| block.column(p, u), Some(&signed)),
+                _ => block.left[p].weighted(&signed),
             };
             for row in 0..packed.len() {
                 let first = row * ROWS;
