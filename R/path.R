@@ -95,10 +95,12 @@ default_lambda_min_ratio <- function(d, n) {
 #' @return An object of class `change_path`, with [print()] and [summary()]
 #'   methods, [`coef()`][coef.change_path], [edges()],
 #'   [`predict()`][predict.change_path] and [`plot()`][plot.change_path]. Its
-#'   parts for direct use are `$lambda2`, `$lambda_max` and `$diagnostics`,
-#'   a data frame with one row for each `lambda2`: `lambda2`, `objective`,
-#'   `gap`, `kkt`, `n_detected` (factors), `n_edges`, `iterations`, `status`
-#'   and `seconds`. `kliep_change()` returns a `change`, which is a
+#'   parts for direct use are `$lambda2`, `$lambda_max`, `$passes` (how often
+#'   the solver had to go through all factors of a large problem) and
+#'   `$diagnostics`, a data frame with one row for each `lambda2`: `lambda2`,
+#'   `objective`, `gap`, `kkt`, `n_detected` (factors), `n_edges`,
+#'   `iterations`, `status` and `seconds`, of which the first row's include
+#'   the search for `$lambda_max`. `kliep_change()` returns a `change`, which is a
 #'   `change_path` of length one.
 #'
 #' @references

@@ -17,12 +17,7 @@ bench_genome <- function(d = 10000, n = 100) {
 }
 
 time_genome <- function(pair, threads = 1L) {
-    runs <- time_paths(pair, nlambda = 20, lambda_min_ratio = 0.7,
-                       threads = threads)
-    runs$passes <- vapply(threads, function(count) {
-        count_passes(pair, count, nlambda = 20, lambda_min_ratio = 0.7)
-    }, 0L)
-    runs
+    time_paths(pair, nlambda = 20, lambda_min_ratio = 0.7, threads = threads)
 }
 
 # `most` is the goal in passes, if there is one.

@@ -38,7 +38,8 @@ time_paths <- function(pair, nlambda, lambda_min_ratio,
     }
     cbind(
         stats::aggregate(cbind(pass, call) ~ threads, runs, stats::median),
-        stats::aggregate(cbind(steps, reached) ~ threads, runs, min)[-1L]
+        stats::aggregate(cbind(steps, reached, passes) ~ threads, runs,
+                         min)[-1L]
     )
 }
 
@@ -51,7 +52,7 @@ time_path <- function(threads, pair, nlambda, lambda_min_ratio) {
     reached <- reached_gap(run$value)
     data.frame(threads = threads, pass = pass_seconds(pair, threads),
                call = run$seconds, steps = length(reached),
-               reached = sum(reached))
+               reached = sum(reached), passes = run$value$passes)
 }
 
 # ---- what R users do not see -----------------------------------------------
@@ -62,19 +63,12 @@ pass_seconds <- function(pair, threads) {
                               rust_settings(threads))$seconds
 }
 
-# How many such passes a path took.
-count_passes <- function(pair, threads, nlambda, lambda_min_ratio) {
-    settings <- rust_settings(threads, nlambda, lambda_min_ratio)
-    kliepnet:::rust_fit_path(pair$x, pair$y, gaussian_terms(),
-                             settings)$passes
-}
-
 gaussian_terms <- function() kliepnet:::rust_features(feat_gaussian())
 
 # The settings that kliep_path() hands to Rust.
-rust_settings <- function(threads, nlambda = 1, lambda_min_ratio = 1) {
-    list(lambda1 = 0.1, lambda2 = NULL, nlambda = as.integer(nlambda),
-         lambda_min_ratio = lambda_min_ratio, penalty = c(1, 1),
+rust_settings <- function(threads) {
+    list(lambda1 = 0.1, lambda2 = NULL, nlambda = 1L,
+         lambda_min_ratio = 1, penalty = c(1, 1),
          standardize = "within", direction = "p/q", solver = "auto",
          tol = 1e-6, max_iter = 1000L, threads = as.integer(threads))
 }
