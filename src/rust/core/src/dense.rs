@@ -106,8 +106,8 @@ fn factor_corner(
     for i in 0..width {
         for j in 0..=i {
             let mut value = sums[j * ROWS + lane + i];
-            for k in 0..j {
-                value -= corner[i][k] * corner[j][k];
+            for (a, b) in corner[i][..j].iter().zip(&corner[j][..j]) {
+                value -= a * b;
             }
             if i > j {
                 corner[i][j] = value / corner[j][j];
@@ -124,15 +124,15 @@ fn factor_corner(
 /// Solve `x corner' = sums` for every row of a tile, column by column.
 #[inline(always)]
 fn divide(sums: &mut [f64; ROWS * COLS], corner: &[[f64; COLS]; COLS], width: usize) {
-    for c in 0..width {
+    for (c, row) in corner[..width].iter().enumerate() {
         let (done, rest) = sums.split_at_mut(c * ROWS);
         let column = &mut rest[..ROWS];
-        for (k, earlier) in done.chunks_exact(ROWS).enumerate() {
-            for r in 0..ROWS {
-                column[r] -= corner[c][k] * earlier[r];
+        for (factor, earlier) in row.iter().zip(done.chunks_exact(ROWS)) {
+            for (value, x) in column.iter_mut().zip(earlier) {
+                *value -= factor * x;
             }
         }
-        let inverse = 1.0 / corner[c][c];
+        let inverse = 1.0 / row[c];
         for value in column {
             *value *= inverse;
         }

@@ -32,7 +32,7 @@ pub struct Panels<const WIDTH: usize> {
 const LINE: usize = 8;
 
 /// How many values into a buffer its first whole cache line starts.
-fn line_start(buffer: &Vec<f64>) -> usize {
+fn line_start(buffer: &[f64]) -> usize {
     (LINE - buffer.as_ptr() as usize / size_of::<f64>() % LINE) % LINE
 }
 
