@@ -1,0 +1,65 @@
+//! Three solvers that share little more than the problem find the same theta.
+
+mod common;
+
+use common::judge::distance;
+use common::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS, METHODS};
+use kliepnet_core::features::Basis;
+use kliepnet_core::monitor::Monitor;
+use kliepnet_core::path::{fit, Method, Path};
+use kliepnet_core::problem::Status;
+use rand::Rng;
+
+/// A random problem with one of four ridges, one or three features a pair, fewer or more rows than
+/// factors.
+fn random_problem(number: usize) -> (Case, f64) {
+    let mut rng = random(1000 + number as u64);
+    let lambda1 = [0.001, 0.1, 1.0, 10.0][number % 4];
+    let basis = if number / 4 % 2 == 0 { Basis::gaussian() } else { cubic() };
+    let d = rng.random_range(4..9);
+    let factors = d * (d + 1) / 2;
+    let rows = || if number / 8 % 2 == 0 { 5..factors } else { factors + 1..3 * factors };
+    let (n_x, n_y) = (rng.random_range(rows()), rng.random_range(rows()));
+    let case = Case {
+        basis,
+        direction: DIRECTIONS[rng.random_range(0..3)],
+        penalty: penalty_factors(rng.random_range(0..6), d, &mut rng),
+        ..Case::new(samples_of(d, n_x, n_y, number as u64))
+    };
+    (case, lambda1)
+}
+
+fn solve(case: &Case, lambda1: f64, method: Method) -> Path {
+    let mut settings = case.settings(lambda1, down(3, 0.3), method);
+    settings.tolerance = 1e-9;
+    settings.max_iter = 200_000;
+    fit(&case.problem(), &settings, &Monitor::new()).unwrap()
+}
+
+#[test]
+fn fifty_random_problems() {
+    for number in 0..50 {
+        let (case, lambda1) = random_problem(number);
+        let judge = case.judge();
+        let paths = METHODS.map(|method| solve(&case, lambda1, method));
+        for (method, path) in METHODS.iter().zip(&paths) {
+            for (k, step) in path.steps.iter().enumerate() {
+                let what = format!("problem {number} {method:?} step {k}");
+                assert_eq!(step.status, Status::Converged, "{what}: gap {}", step.gap);
+                let best = &paths[0].steps[k];
+                assert_eq!(step.lambda2, best.lambda2);
+                // J is strongly convex: its gap bounds how far theta is from the minimiser.
+                let radius = |gap: f64| (2.0 * gap / lambda1).sqrt();
+                let (own, other) =
+                    (judge.theta(&step.coefficients), judge.theta(&best.coefficients));
+                let apart = distance(&own, &other);
+                let rounding = 1e-8 / lambda1.sqrt();
+                let allowed = radius(step.gap) + radius(best.gap) + rounding;
+                assert!(apart <= allowed, "{what}: {apart} apart, {allowed} allowed");
+                let gap = step.gap.max(best.gap) + 1e-13 * (1.0 + step.objective.abs());
+                let differ = (step.objective - best.objective).abs();
+                assert!(differ <= gap, "{what}: objectives differ by {differ}, gap {gap}");
+            }
+        }
+    }
+}
