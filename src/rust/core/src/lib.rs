@@ -24,6 +24,8 @@ pub mod working;
 
 pub mod solver;
 
+pub mod strategy;
+
 pub mod path;
 
 pub mod simulate;

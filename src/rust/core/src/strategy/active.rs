@@ -1,0 +1,139 @@
+//! Large problems: a working set that grows by what violates.
+
+use super::inner::Inner;
+use super::{Around, Auto, Fitted, Limits, Solve, NULL_FIT};
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::penalty::norm;
+use crate::problem::{Design, Lambda, Point, Problem, RowDesign, Status, Tolerance};
+use crate::scan::{Hit, Hits};
+use crate::screen::Screen;
+use crate::working::WorkingSet;
+
+/// The share of the tolerated gap an inner solve may use up; the rest is for factors left out.
+const INNER_SHARE: f64 = 0.5;
+
+/// The default for large problems: solve on a working set, look at all factors, let in those that
+/// violate, repeat.
+pub struct Active<'a> {
+    problem: &'a Problem,
+    screen: Screen<'a>,
+    set: WorkingSet,
+    unpenalised: Vec<usize>,
+    inner: Inner<'a>,
+    /// Factors above the strong rule's level after the last solve.
+    strong: Hits,
+}
+
+impl<'a> Active<'a> {
+    /// Start with an empty working set.
+    pub fn new(problem: &'a Problem, limits: Limits) -> Self {
+        Self {
+            problem,
+            screen: Screen::new(problem),
+            set: WorkingSet::new(&problem.loss),
+            unpenalised: problem.penalty.unpenalised(problem.features.variables()),
+            inner: Inner::new(problem, limits),
+            strong: Hits::new(),
+        }
+    }
+
+    /// The working set for the next lambda2: what is off zero, and what the strong rule expects.
+    fn prepare(&mut self, at: Around) {
+        let expected = 2.0 * at.now - at.last;
+        let mut strong: Vec<Hit> =
+            self.strong.iter().filter(|hit| hit.ratio() > expected).copied().collect();
+        strong.sort_unstable_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+        let (mut factors, mut theta) = (Vec::new(), Vec::new());
+        for (group, factor) in self.set.factors().enumerate() {
+            let coefficients = &self.inner.theta[self.set.span(group)];
+            if norm(coefficients) > 0.0 {
+                factors.push(factor);
+                theta.extend_from_slice(coefficients);
+            }
+        }
+        // A long step makes the strong rule expect everything: then let the violators come in turn.
+        strong.truncate((2 * factors.len()).max(2 * self.problem.loss.scores()).max(64));
+        factors.extend_from_slice(&self.unpenalised);
+        factors.extend(strong.iter().map(|hit| hit.factor()));
+        let needed = factors.len() * self.problem.features.basis().pair.len();
+        if self.set.row_count() > 2 * needed + 4096 {
+            self.set.clear();
+        }
+        self.set.activate(self.problem, factors);
+        // The support comes first, in its order: its coefficients fill the beginning.
+        theta.resize(self.set.coefficients(), 0.0);
+        self.inner.theta = theta;
+    }
+}
+
+impl Solve for Active<'_> {
+    fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
+        self.prepare(at);
+        let Limits { lambda1, max_iter } = self.inner.limits;
+        let lambda = Lambda { ridge: lambda1, group: at.now };
+        // The rest of the tolerance is for factors left out.
+        let on_set = Tolerance { relative: INNER_SHARE * tolerance.relative, ..tolerance };
+        let mut iterations = 0;
+        loop {
+            let left = max_iter.saturating_sub(iterations);
+            let mut solved = self.inner.solve(&self.set, at.now, on_set, left, monitor)?;
+            iterations += solved.iterations;
+            solved.iterations = iterations;
+            if solved.status == Status::Unbounded {
+                return Ok(Fitted::new(&solved, &self.set, self.set.factors()));
+            }
+            let weights = self.problem.loss.row_weights(&solved.point.weights.alpha);
+            let hits = self.screen.above(&weights, at.now, 2.0 * at.next - at.now, monitor)?;
+            let mut outside: Vec<Hit> = hits
+                .iter()
+                .filter(|hit| hit.ratio() > at.now && !self.set.contains(hit.factor()))
+                .copied()
+                .collect();
+            count_in(&mut solved.point, &outside, lambda);
+            let accepted = tolerance.accepts(&solved.point);
+            if accepted || outside.is_empty() || left == 0 {
+                solved.status = match (accepted, solved.status) {
+                    (true, _) => Status::Converged,
+                    (false, Status::Converged) => Status::MaxIter,
+                    (false, other) => other,
+                };
+                self.strong = hits;
+                return Ok(Fitted::new(&solved, &self.set, self.set.factors()));
+            }
+            outside.sort_unstable_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+            outside.truncate(self.set.groups().max(2 * self.set.width()).max(64));
+            self.set.extend(self.problem, outside.iter().map(|hit| hit.factor()));
+            self.inner.theta.resize(self.set.coefficients(), 0.0);
+        }
+    }
+
+    fn passes(&self) -> usize {
+        self.screen.passes()
+    }
+}
+
+/// Judge a point over factors left out of its design, too: they are zeros.
+fn count_in(point: &mut Point, outside: &[Hit], lambda: Lambda) {
+    for hit in outside {
+        let penalty = lambda.penalty(hit.weight);
+        point.residual = point.residual.max(hit.norm - penalty.level);
+        if lambda.ridge > 0.0 {
+            point.gap += penalty.conjugate(hit.norm);
+        }
+    }
+}
+
+impl Auto for Active<'_> {
+    fn start(&mut self, monitor: &Monitor) -> Result<f64> {
+        let loss = &self.problem.loss;
+        if !self.unpenalised.is_empty() {
+            self.set.activate(self.problem, self.unpenalised.iter().copied());
+            self.inner.theta = vec![0.0; self.set.coefficients()];
+            self.inner.solve(&self.set, 0.0, NULL_FIT, self.inner.limits.max_iter, monitor)?;
+        }
+        let weights = loss.row_weights(&loss.weights(&self.inner.scores).alpha);
+        self.strong = self.screen.top(&weights, monitor)?;
+        Ok(self.strong.iter().map(Hit::ratio).fold(0.0, f64::max))
+    }
+}

@@ -1,0 +1,112 @@
+//! Ways through one lambda2 after the other: what is solved, on which factors, from which start.
+
+mod active;
+mod inner;
+mod paper;
+mod small;
+
+pub use paper::{Dual, Primal};
+
+use crate::error::Result;
+use crate::features::Coefficients;
+use crate::monitor::Monitor;
+use crate::penalty::norm;
+use crate::problem::{Design, Problem, Status, Tolerance};
+use crate::solver::Solved;
+use crate::whole::Whole;
+use active::Active;
+use small::Small;
+
+/// Problems whose factors can be looked at this cheaply are solved over all of them at once.
+const WHOLE_COST: usize = 1 << 23;
+/// The same where there are more scores than factors, so that a working set would save little.
+const TALL_COST: usize = 1 << 27;
+/// The fit of unpenalised factors alone decides on lambda_max: as exact as doubles allow.
+const NULL_FIT: Tolerance = Tolerance { relative: 1e-12, scale: 1.0 };
+
+/// What stays the same along a path.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Ridge.
+    pub lambda1: f64,
+    /// Iterations for one lambda2.
+    pub max_iter: usize,
+}
+
+/// One lambda2 and its neighbours on the path.
+#[derive(Debug, Clone, Copy)]
+pub struct Around {
+    /// The value before, or lambda_max.
+    pub last: f64,
+    /// The value in question.
+    pub now: f64,
+    /// The value after, or the same.
+    pub next: f64,
+}
+
+/// What a solver found at one lambda2.
+pub struct Fitted {
+    /// How it ended.
+    pub status: Status,
+    /// Iterations of the solver.
+    pub iterations: usize,
+    /// `J(theta)`.
+    pub objective: f64,
+    /// Duality gap of the whole problem.
+    pub gap: f64,
+    /// Worst optimality residual over all factors.
+    pub residual: f64,
+    /// `log sum base exp(score)` of each term of the loss.
+    pub log_sum: Vec<f64>,
+    /// The factors off zero.
+    pub coefficients: Coefficients,
+}
+
+impl Fitted {
+    /// A solver's own verdict over `design`, whose factors are numbered by `factors`.
+    fn new(solved: &Solved, design: &dyn Design, factors: impl Iterator<Item = usize>) -> Self {
+        let theta = |group| &solved.point.theta[design.span(group)];
+        let mut coefficients = Coefficients::default();
+        for (group, factor) in factors.enumerate() {
+            if norm(theta(group)) > 0.0 {
+                coefficients.push(factor, theta(group));
+            }
+        }
+        Self {
+            status: solved.status,
+            iterations: solved.iterations,
+            objective: solved.point.objective,
+            gap: solved.point.gap,
+            residual: solved.point.residual,
+            log_sum: solved.point.weights.log_sum.clone(),
+            coefficients,
+        }
+    }
+}
+
+/// Solves for one lambda2 after the other.
+pub trait Solve {
+    /// Solve at `at.now`, from wherever the last solve ended.
+    fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted>;
+
+    /// Full passes over all factors made so far.
+    fn passes(&self) -> usize {
+        0
+    }
+}
+
+/// The default solvers also find where the path starts.
+pub trait Auto: Solve {
+    /// Fit the unpenalised factors alone; the lambda2 at which the first other one enters.
+    fn start(&mut self, monitor: &Monitor) -> Result<f64>;
+}
+
+/// The default for a problem of this size.
+pub fn auto<'a>(problem: &'a Problem, limits: Limits) -> Box<dyn Auto + 'a> {
+    let tall = problem.loss.scores() >= problem.features.factors();
+    if Whole::cost(problem) <= if tall { TALL_COST } else { WHOLE_COST } {
+        Box::new(Small::new(problem, limits))
+    } else {
+        Box::new(Active::new(problem, limits))
+    }
+}

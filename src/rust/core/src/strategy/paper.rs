@@ -1,0 +1,65 @@
+//! The paper's own solvers, on all factors.
+
+use super::{Around, Fitted, Limits, Solve};
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::problem::{Design, Lambda, Problem, Tolerance};
+use crate::solver::fista::Fista;
+use crate::solver::lbfgs;
+use crate::streamed::Streamed;
+
+/// The paper's primal: proximal gradient on all factors.
+pub struct Primal<'a> {
+    problem: &'a Problem,
+    limits: Limits,
+    design: Streamed<'a>,
+    fista: Fista,
+    theta: Vec<f64>,
+}
+
+impl<'a> Primal<'a> {
+    /// Start at theta = 0.
+    pub fn new(problem: &'a Problem, limits: Limits) -> Self {
+        let design = Streamed::new(problem);
+        let theta = vec![0.0; design.linear().len()];
+        Self { problem, limits, design, fista: Fista::default(), theta }
+    }
+}
+
+impl Solve for Primal<'_> {
+    fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
+        let lambda = Lambda { ridge: self.limits.lambda1, group: at.now };
+        let start = std::mem::take(&mut self.theta);
+        let parts = (&self.design as &dyn Design, &self.problem.loss, lambda);
+        let solved = self.fista.solve(parts, start, tolerance, self.limits.max_iter, monitor)?;
+        self.theta = solved.point.theta.clone();
+        Ok(Fitted::new(&solved, &self.design, 0..self.design.groups()))
+    }
+}
+
+/// The paper's dual: L-BFGS over all factors.
+pub struct Dual<'a> {
+    problem: &'a Problem,
+    limits: Limits,
+    design: Streamed<'a>,
+    scores: Vec<f64>,
+}
+
+impl<'a> Dual<'a> {
+    /// Start at theta = 0.
+    pub fn new(problem: &'a Problem, limits: Limits) -> Self {
+        let scores = vec![0.0; problem.loss.scores()];
+        Self { problem, limits, design: Streamed::new(problem), scores }
+    }
+}
+
+impl Solve for Dual<'_> {
+    fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
+        let lambda = Lambda { ridge: self.limits.lambda1, group: at.now };
+        let parts = (&self.design as &dyn Design, &self.problem.loss, lambda);
+        let max_iter = self.limits.max_iter;
+        let solved = lbfgs::solve(parts, &self.scores, tolerance, max_iter, monitor)?;
+        self.scores = solved.point.scores.clone();
+        Ok(Fitted::new(&solved, &self.design, 0..self.design.groups()))
+    }
+}

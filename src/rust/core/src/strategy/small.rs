@@ -1,0 +1,58 @@
+//! Small problems: all factors at once.
+
+use super::inner::Inner;
+use super::{Around, Auto, Fitted, Limits, Solve, NULL_FIT};
+use crate::error::Result;
+use crate::monitor::Monitor;
+use crate::penalty::norm;
+use crate::problem::{Design, Problem, Tolerance};
+use crate::whole::Whole;
+
+/// The default for small problems: all factors at once.
+pub struct Small<'a> {
+    design: Whole<'a>,
+    inner: Inner<'a>,
+}
+
+impl<'a> Small<'a> {
+    /// Start at theta = 0.
+    pub fn new(problem: &'a Problem, limits: Limits) -> Self {
+        let design = Whole::new(problem);
+        let mut inner = Inner::new(problem, limits);
+        inner.theta = vec![0.0; design.linear().len()];
+        Self { design, inner }
+    }
+}
+
+impl Solve for Small<'_> {
+    fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
+        let max_iter = self.inner.limits.max_iter;
+        let solved = self.inner.solve(&self.design, at.now, tolerance, max_iter, monitor)?;
+        Ok(Fitted::new(&solved, &self.design, 0..self.design.groups()))
+    }
+}
+
+impl Auto for Small<'_> {
+    fn start(&mut self, monitor: &Monitor) -> Result<f64> {
+        let problem = self.inner.problem;
+        if !problem.penalty.unpenalised(problem.features.variables()).is_empty() {
+            self.inner.solve(
+                &self.design,
+                f64::MAX,
+                NULL_FIT,
+                self.inner.limits.max_iter,
+                monitor,
+            )?;
+        }
+        let xi = self.design.xi(&problem.loss.weights(&self.inner.scores).alpha);
+        let ratio = |group| {
+            let weight = self.design.weight(group);
+            if weight > 0.0 {
+                norm(&xi[self.design.span(group)]) / weight
+            } else {
+                0.0
+            }
+        };
+        Ok((0..self.design.groups()).map(ratio).fold(0.0, f64::max))
+    }
+}
