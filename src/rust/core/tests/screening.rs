@@ -3,13 +3,13 @@
 mod common;
 
 use common::judge::distance;
-use common::{cubic, down, normals, random, samples, Case};
-use kliepnet_core::factors::PenaltyFactors;
-use kliepnet_core::features::Coefficients;
+use common::{cubic, down, normals, quartic, random, samples, Case};
+use kliepnet_core::factors::{factor_index, PenaltyFactors};
+use kliepnet_core::features::{Basis, Coefficients};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::path::{fit, Grid, Method};
 use kliepnet_core::problem::{Problem, Status};
-use kliepnet_core::scan::{Hit, Query, Scanner};
+use kliepnet_core::scan::{Drift, Hit, Query, Scanner};
 use kliepnet_core::screen::Screen;
 use rand::Rng;
 
@@ -172,6 +172,35 @@ fn the_working_sets_path_is_the_path_over_all_factors() {
             let radius = |gap: f64| (2.0 * gap / lambda1).sqrt();
             let allowed = radius(active.gap) + radius(all.gap) + 1e-9;
             assert!(distance(&a, &b) <= allowed, "{} apart", distance(&a, &b));
+        }
+    }
+}
+
+#[test]
+fn the_drift_bound_holds_and_is_met_by_copies() {
+    for basis in [Basis::gaussian(), cubic(), quartic()] {
+        let (mut x, mut y) = samples(12, 20, 11);
+        for sample in [&mut x, &mut y] {
+            let column = sample.column(4).to_owned();
+            sample.column_mut(9).assign(&column);
+        }
+        let single = basis.pair.len() == 1;
+        let case = Case { basis, ..Case::new((x, y)) };
+        let (problem, judge) = (case.problem(), case.judge());
+        let mixed = normals(problem.features.rows(), 0.1, &mut random(11));
+        let positive: Vec<f64> = mixed.iter().map(|delta| delta.abs()).collect();
+        for delta in [&mixed, &positive] {
+            let drift = Drift::new(&problem.features, delta);
+            let norms = judge.norms(&judge.xi_of_rows(delta));
+            for (u, v) in (1..12).flat_map(|u| (0..u).map(move |v| (u, v))) {
+                let (norm, bound) = (norms[factor_index(u, v)], drift.bound(u, v));
+                assert!(norm <= bound * (1.0 + 1e-12), "{u} {v}: {norm} beyond {bound}");
+            }
+        }
+        if single {
+            let bound = Drift::new(&problem.features, &positive).bound(9, 4);
+            let norm = judge.norms(&judge.xi_of_rows(&positive))[factor_index(9, 4)];
+            assert!((norm - bound).abs() <= 1e-12 * bound, "{norm} for {bound}");
         }
     }
 }
