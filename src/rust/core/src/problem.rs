@@ -245,6 +245,15 @@ pub enum Status {
 const THRESHOLD_MARGIN: f64 = 1e-4;
 
 impl Status {
+    /// Converged or not.
+    pub fn within(tolerance: bool) -> Self {
+        if tolerance {
+            Self::Converged
+        } else {
+            Self::MaxIter
+        }
+    }
+
     /// What a lower bound on the smallest solvable lambda2 says of a fit at `lambda2`; `last` when the
     /// solver has nothing more to try.
     pub fn beside_threshold(lambda2: f64, bound: f64, last: bool) -> Option<Self> {

@@ -9,8 +9,7 @@ use crate::error::{Error, Result};
 use crate::loss::{Loss, Weights};
 use crate::monitor::Monitor;
 use crate::penalty::norm;
-use crate::problem::{Design, Lambda, Point, Status, Tolerance};
-use crate::solver::Solved;
+use crate::problem::{Design, Lambda, Point, Tolerance};
 use argmin::core::{
     CostFunction, Error as ArgminError, Executor, Gradient, IterState, Problem, Solver, State,
     TerminationReason, TerminationStatus, KV,
@@ -29,14 +28,25 @@ type Search = MoreThuenteLineSearch<Array1<f64>, Array1<f64>, f64>;
 type Inner = LBFGS<Search, Array1<f64>, Array1<f64>, f64>;
 type Iterate = IterState<Array1<f64>, Array1<f64>, (), (), (), f64>;
 
-/// Maximise the dual from these scores on; lambda1 must be positive.
+/// Where a maximisation of the dual ended.
+pub struct Ended {
+    /// Theta with the weights of its own scores.
+    pub point: Point,
+    /// The duality gap of theta with the weights that maximise: over a design of all factors as good
+    /// a certificate as the point's own, and reached sooner.
+    pub gap: f64,
+    /// Iterations made.
+    pub iterations: usize,
+}
+
+/// Maximise the dual from these scores on until its gap is tolerated; lambda1 must be positive.
 pub fn solve(
     problem: (&dyn Design, &Loss, Lambda),
     start: &[f64],
     tolerance: Tolerance,
     max_iter: usize,
     monitor: &Monitor,
-) -> Result<Solved> {
+) -> Result<Ended> {
     let (design, loss, lambda) = problem;
     let dual = Dual { design, loss, lambda, monitor, last: RefCell::new(None) };
     let mut roots = dual.roots(start);
@@ -56,12 +66,8 @@ pub fn solve(
         }
     }
     let at = dual.at(&roots);
-    let mut point = Point::with_scores(design, loss, lambda, at.theta, at.fitted);
-    // Both weights, alpha and alpha(theta), certify theta: take the better word.
-    point.gap = point.gap.min(at.gap);
-    let accepted = tolerance.accepts(&point);
-    let status = if accepted { Status::Converged } else { Status::MaxIter };
-    Ok(Solved { point, iterations, status })
+    let point = Point::with_scores(design, loss, lambda, at.theta, at.fitted);
+    Ok(Ended { point, gap: at.gap, iterations })
 }
 
 struct Run {

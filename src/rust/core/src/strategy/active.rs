@@ -33,7 +33,7 @@ impl<'a> Active<'a> {
             screen: Screen::new(problem),
             set: WorkingSet::new(&problem.loss),
             unpenalised: problem.penalty.unpenalised(problem.features.variables()),
-            inner: Inner::new(problem, limits),
+            inner: Inner::new(problem, limits, false),
             strong: Hits::new(),
         }
     }

@@ -13,6 +13,8 @@ use crate::solver::{lbfgs, Solved};
 const NEWTON_SIZE: usize = 3000;
 /// Looks at all factors that L-BFGS makes at lambda1 = 1 or more; a ridge of r takes 1/sqrt(r) times.
 const LBFGS_LOOKS: f64 = 15.0;
+/// How often L-BFGS is asked for ten times the accuracy before Newton has to finish.
+const LBFGS_ROUNDS: usize = 3;
 
 /// Newton, proximal points or gradient steps, whichever fits a design, from a theta and its scores.
 pub struct Inner<'a> {
@@ -20,6 +22,8 @@ pub struct Inner<'a> {
     pub problem: &'a Problem,
     /// Ridge and iterations.
     pub limits: Limits,
+    /// Whether designs hold all factors, so that a gap on them is a gap of the whole problem.
+    whole: bool,
     newton: Newton,
     proximal: Proximal,
     fista: Fista,
@@ -30,11 +34,12 @@ pub struct Inner<'a> {
 }
 
 impl<'a> Inner<'a> {
-    /// Start at theta = 0 on an empty design.
-    pub fn new(problem: &'a Problem, limits: Limits) -> Self {
+    /// Start at theta = 0 on an empty design; `whole` if designs will hold all factors.
+    pub fn new(problem: &'a Problem, limits: Limits, whole: bool) -> Self {
         Self {
             problem,
             limits,
+            whole,
             newton: Newton::default(),
             proximal: Proximal::default(),
             fista: Fista::default(),
@@ -56,14 +61,11 @@ impl<'a> Inner<'a> {
         let lambda = Lambda { ridge: self.limits.lambda1, group: lambda2 };
         let start = std::mem::take(&mut self.theta);
         let method = self.method(design, lambda.ridge, &start);
-        let mut solved = None;
-        if method == InnerMethod::Lbfgs {
-            let parts = (design as &dyn Design, loss, lambda);
-            let ended = lbfgs::solve(parts, &self.scores, tolerance, max_iter, monitor)?;
-            self.scores.clone_from(&ended.point.scores);
-            solved = (ended.status == Status::Converged).then_some(ended);
-        }
-        let solved = match (solved, method) {
+        let by_gradients = match method {
+            InnerMethod::Lbfgs => self.lbfgs_solve(design, lambda, tolerance, max_iter, monitor)?,
+            _ => None,
+        };
+        let solved = match (by_gradients, method) {
             (Some(solved), _) => solved,
             (None, InnerMethod::Fista) => {
                 self.fista.solve((design, loss, lambda), start, tolerance, max_iter, monitor)?
@@ -114,6 +116,37 @@ impl Inner<'_> {
         }
     }
 
+    /// L-BFGS in the dual. On part of the factors it is asked for more until theta passes with its own
+    /// weights, which are what the others are judged by; `None`, with the scores it got to, where it
+    /// does not.
+    fn lbfgs_solve(
+        &mut self,
+        design: &dyn RowDesign,
+        lambda: Lambda,
+        tolerance: Tolerance,
+        max_iter: usize,
+        monitor: &Monitor,
+    ) -> Result<Option<Solved>> {
+        let parts = (design as &dyn Design, &self.problem.loss, lambda);
+        let mut iterations = 0;
+        let mut asked = tolerance;
+        for _ in 0..LBFGS_ROUNDS {
+            let left = max_iter.saturating_sub(iterations);
+            let mut ended = lbfgs::solve(parts, &self.scores, asked, left, monitor)?;
+            iterations += ended.iterations;
+            if self.whole {
+                ended.point.gap = ended.point.gap.min(ended.gap);
+            }
+            if tolerance.accepts(&ended.point) {
+                let status = Status::Converged;
+                return Ok(Some(Solved { point: ended.point, iterations, status }));
+            }
+            self.scores.clone_from(&ended.point.scores);
+            asked.relative *= 0.1;
+        }
+        Ok(None)
+    }
+
     fn newton_solve(
         &mut self,
         design: &dyn RowDesign,
@@ -133,7 +166,7 @@ impl Inner<'_> {
         let ended = self.newton.solve(&task, &self.scores, monitor)?;
         let iterations = ended.iterations;
         let point = ended.into_point(design, lambda);
-        let status = if tolerance.accepts(&point) { Status::Converged } else { Status::MaxIter };
+        let status = Status::within(tolerance.accepts(&point));
         Ok(Solved { point, iterations, status })
     }
 }

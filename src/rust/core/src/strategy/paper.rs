@@ -3,9 +3,9 @@
 use super::{Around, Fitted, Limits, Solve};
 use crate::error::Result;
 use crate::monitor::Monitor;
-use crate::problem::{Design, Lambda, Problem, Tolerance};
+use crate::problem::{Design, Lambda, Problem, Status, Tolerance};
 use crate::solver::fista::Fista;
-use crate::solver::lbfgs;
+use crate::solver::{lbfgs, Solved};
 use crate::streamed::Streamed;
 
 /// The paper's primal: proximal gradient on all factors.
@@ -58,7 +58,11 @@ impl Solve for Dual<'_> {
         let lambda = Lambda { ridge: self.limits.lambda1, group: at.now };
         let parts = (&self.design as &dyn Design, &self.problem.loss, lambda);
         let max_iter = self.limits.max_iter;
-        let solved = lbfgs::solve(parts, &self.scores, tolerance, max_iter, monitor)?;
+        let ended = lbfgs::solve(parts, &self.scores, tolerance, max_iter, monitor)?;
+        let mut point = ended.point;
+        point.gap = point.gap.min(ended.gap);
+        let status = Status::within(tolerance.accepts(&point));
+        let solved = Solved { point, iterations: ended.iterations, status };
         self.scores = solved.point.scores.clone();
         Ok(Fitted::new(&solved, &self.design, 0..self.design.groups()))
     }

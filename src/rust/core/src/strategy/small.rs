@@ -18,7 +18,7 @@ impl<'a> Small<'a> {
     /// Start at theta = 0.
     pub fn new(problem: &'a Problem, limits: Limits) -> Self {
         let design = Whole::new(problem);
-        let mut inner = Inner::new(problem, limits);
+        let mut inner = Inner::new(problem, limits, true);
         inner.theta = vec![0.0; design.linear().len()];
         Self { design, inner }
     }
