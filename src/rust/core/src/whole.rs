@@ -169,7 +169,9 @@ impl Design for Whole<'_> {
 
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
         let off_zero = theta.iter().filter(|t| **t != 0.0).count();
-        let dense = off_zero > theta.len() / DENSE;
+        // A tile must be mostly variables, and those mostly off zero.
+        let wide = self.problem.features.variables() >= 2 * ROWS;
+        let dense = wide && off_zero > theta.len() / DENSE;
         let part = |block: &Block| {
             if dense {
                 dispatch(DenseScores { design: self, block, theta })
