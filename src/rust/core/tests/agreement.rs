@@ -31,7 +31,7 @@ fn random_problem(number: usize) -> (Case, f64) {
 }
 
 fn solve(case: &Case, lambda1: f64, method: Method) -> Path {
-    let mut settings = case.settings(lambda1, down(3, 0.3), method);
+    let mut settings = case.settings(lambda1, down(3, 0.1), method);
     settings.tolerance = 1e-9;
     settings.max_iter = 200_000;
     fit(&case.problem(), &settings, &Monitor::new()).unwrap()

@@ -23,6 +23,8 @@ use std::cell::RefCell;
 const MEMORY: usize = 10;
 /// The smallest |v|: its square is still a positive double.
 const LEAST_ROOT: f64 = 1e-150;
+/// The smallest at the start: the gradient in v dies out with v, so L-BFGS would never leave less.
+const LEAST_START: f64 = 1e-3;
 
 type Search = MoreThuenteLineSearch<Array1<f64>, Array1<f64>, f64>;
 type Inner = LBFGS<Search, Array1<f64>, Array1<f64>, f64>;
@@ -107,7 +109,7 @@ impl Dual<'_> {
     fn roots(&self, scores: &[f64]) -> Array1<f64> {
         let alpha = self.loss.weights(scores).alpha;
         let count = alpha.len() as f64;
-        alpha.iter().map(|a| (a * count).sqrt().max(LEAST_ROOT)).collect()
+        alpha.iter().map(|a| (a * count).sqrt().max(LEAST_START)).collect()
     }
 
     /// The scores whose softmax is `v^2 / |v|^2`.
