@@ -285,7 +285,7 @@ impl WithSimd for TaskScan<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Hits {
-        let least = (self.pass.query.level * self.pass.least).powi(2);
+        let least = (self.pass.query.level.max(0.0) * self.pass.least).powi(2);
         let mut hits = Hits::new();
         let mut squares = [0.0; ROWS * COLS];
         for row in self.task.rows.clone() {
