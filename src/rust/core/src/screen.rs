@@ -148,6 +148,7 @@ impl<'a> Screen<'a> {
             .map(|hit| hit.ratio())
             .collect();
         ratios.sort_unstable_by(|a, b| b.total_cmp(a));
-        Ok(ratios.get(ratios.len() / KEEP).copied().unwrap_or(0.0))
+        // Just below it: factors that tie with it must be among those kept.
+        Ok(ratios.get(ratios.len() / KEEP).map_or(0.0, |ratio| ratio * (1.0 - 1e-9)))
     }
 }
