@@ -162,8 +162,10 @@ impl Loss {
                 // Small shifts: the logarithm of a sum near one, without cancellation.
                 pairs().map(|(a, e)| a * (e.exp_m1() - e)).sum::<f64>().ln_1p()
             } else {
-                // Large ones: exp() overflows unless shifted.
-                top + pairs().map(|(a, e)| a * (e - top).exp()).sum::<f64>().ln()
+                // Large ones: exp() overflows unless shifted, and a weight of zero is an underflow.
+                let logs = || pairs().map(|(a, e)| a.max(f64::MIN_POSITIVE).ln() + e);
+                let top = logs().fold(f64::NEG_INFINITY, f64::max);
+                top + logs().map(|log| (log - top).exp()).sum::<f64>().ln()
             }
         };
         self.terms.iter().map(one).sum()

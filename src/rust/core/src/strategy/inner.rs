@@ -166,7 +166,14 @@ impl Inner<'_> {
         let ended = self.newton.solve(&task, &self.scores, monitor)?;
         let iterations = ended.iterations;
         let point = ended.into_point(design, lambda);
-        let status = Status::within(tolerance.accepts(&point));
-        Ok(Solved { point, iterations, status })
+        if tolerance.accepts(&point) {
+            return Ok(Solved { point, iterations, status: Status::Converged });
+        }
+        // Weights that are all on one row leave Newton no slope to see: gradient steps do not mind.
+        let parts = (design as &dyn Design, &self.problem.loss, lambda);
+        let left = max_iter.saturating_sub(iterations);
+        let mut solved = self.fista.solve(parts, point.theta, tolerance, left, monitor)?;
+        solved.iterations += iterations;
+        Ok(solved)
     }
 }
