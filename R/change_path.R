@@ -190,6 +190,16 @@ edges <- function(object, lambda2 = NULL, ...) {
     UseMethod("edges")
 }
 
+#' @export
+edges.default <- function(object, lambda2 = NULL, ...) {
+    stop_kliep(
+        "type",
+        paste0("`edges()` needs a change or a path of changes: got ",
+               describe(object), "."),
+        hint = "`kliep_change()` and `kliep_path()` make them."
+    )
+}
+
 #' @rdname edges
 #' @export
 edges.change_path <- function(object, lambda2 = NULL, ...) {

@@ -5,6 +5,15 @@
 
 # Both samples as double matrices with the same columns in the same order.
 check_samples <- function(x, y) {
+    absent <- c("x", "y")[c(missing(x), missing(y))]
+    if (length(absent) > 0L) {
+        stop_kliep(
+            "missing_sample",
+            paste0("Two samples are needed: ", name_some(absent),
+                   if (length(absent) == 1L) " is" else " are", " missing."),
+            hint = "Give both: `x` for the one, `y` for the other condition."
+        )
+    }
     x <- check_sample(x, "x")
     y <- check_sample(y, "y")
     y <- match_columns(x, y)
@@ -84,7 +93,7 @@ check_column_types <- function(sample, arg) {
     stop_kliep(
         "numeric",
         paste0("`", arg, "` has ", count_of(length(bad), "column"),
-               " that are not numbers: ", shown, "."),
+               " without numbers: ", shown, "."),
         hint = "Drop these columns or convert them to numbers first."
     )
 }
@@ -122,8 +131,8 @@ check_finite <- function(sample, arg) {
     stop_kliep(
         "missing",
         paste0("`", arg, "` must be finite everywhere: got ",
-               count_of(length(bad), "value"), " that are NA, NaN or ",
-               "infinite; the first is ", format(sample[bad[1L]]),
+               count_of(length(bad), "NA, NaN or infinite value"),
+               "; the first is ", format(sample[bad[1L]]),
                " in row ", row, ", column ", label, "."),
         hint = paste("Drop or impute these values first; `complete.cases()`",
                      "finds rows without missing values.")

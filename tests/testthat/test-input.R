@@ -55,7 +55,7 @@ test_that("missing and infinite values are located and counted", {
         broken <- x
         broken[7, 3] <- bad
         broken[9, 4] <- bad
-        expect_error(fit(broken, y), "2 values .* row 7, column `c`",
+        expect_error(fit(broken, y), "2 NA, NaN or infinite values; .* row 7",
                      class = "kliep_error_missing")
         expect_error(fit(y, unname(broken)), "row 7, column 3",
                      class = "kliep_error_missing")
@@ -241,4 +241,17 @@ test_that("column order and names may be anything", {
     broken <- x
     broken[1, 2] <- NA
     expect_error(fit(broken, y), "`%s%n`", class = "kliep_error_missing")
+})
+
+test_that("a sample that is not given is named", {
+    expect_error(kliep_path(x), "`y` is missing",
+                 class = "kliep_error_missing_sample")
+    expect_error(kliep_path(), "`x`, `y` are missing",
+                 class = "kliep_error_missing_sample")
+    expect_error(kliep_change(x, lambda2 = 1),
+                 class = "kliep_error_missing_sample")
+})
+
+test_that("edges of something else is a classed error", {
+    expect_error(edges(1), "got 1", class = "kliep_error_type")
 })
