@@ -46,6 +46,80 @@ feat_gaussian <- function(linear = FALSE) {
     )
 }
 
+#' Nonparanormal features
+#'
+#' The features of a Gaussian Markov network of transformed variables,
+#' \eqn{s = \mathrm{sign}(x) |x|^k}{s = sign(x) |x|^k} with a common `power`
+#' \eqn{k}: an edge has the product of its two transformed variables, a
+#' variable alone the square of its own,
+#' \deqn{f_{uv}(x) = s_u s_v, \qquad f_{uu}(x) = s_u^2.}{
+#'     f_uv(x) = s_u s_v,  f_uu(x) = s_u^2.}
+#' A square root taken of Gaussian data is undone by `power = 2`.
+#'
+#' The transform comes after standardisation: with `standardize = "within"`
+#' variables of different units are brought to one scale first.
+#'
+#' @param power The exponent \eqn{k}, positive.
+#' @return A feature specification for [kliep_path()] and [kliep_change()].
+#' @references
+#' Liu, S., Quinn, J. A., Gutmann, M. U., Suzuki, T. and Sugiyama, M. (2014).
+#' Direct learning of sparse changes in Markov networks by density ratio
+#' estimation. *Neural Computation* 26(6), 1169--1197. (The basis printed there,
+#' \eqn{(s_u, s_v, 1)}, has no interaction and cannot see an edge; the product
+#' is the sufficient statistic.)
+#' @export
+#' @examples
+#' feat_nonparanormal(power = 2)
+feat_nonparanormal <- function(power = 2) {
+    power <- check_positive(power, "power", "features")
+    new_features(
+        family = "nonparanormal",
+        power = power,
+        pair = matrix(c(1L, 1L), nrow = 2L),
+        single = 2L,
+        settings = list(power = power)
+    )
+}
+
+#' Polynomial features
+#'
+#' Monomials up to a total `degree` \eqn{k}: an edge has those of its two
+#' variables, a variable alone its powers,
+#' \deqn{f_{uv}(x) = (x_u^p x_v^q : 1 \le p + q \le k), \qquad
+#'     f_{uu}(x) = (x_u, x_u^2, \ldots, x_u^k).}{
+#'     f_uv(x) = (x_u^p x_v^q : 1 <= p + q <= k),
+#'     f_uu(x) = (x_u, x_u^2, ..., x_u^k).}
+#' `terms = "all"` is the basis of the paper. It has the powers of each variable
+#' in every edge, too, so that a change in one variable may be spread over its
+#' edges; `terms = "interactions"` keeps in an edge only the monomials with both
+#' variables (\eqn{p, q \ge 1}{p, q >= 1}).
+#'
+#' Coefficients of an edge are penalised together: it is detected with all of
+#' them or not at all, and its weight is their norm.
+#'
+#' @param degree The total degree \eqn{k}: a whole number, 2 or more.
+#' @param terms `"all"` monomials or the `"interactions"` alone.
+#' @return A feature specification for [kliep_path()] and [kliep_change()].
+#' @export
+#' @examples
+#' feat_polynomial(degree = 3)
+#' feat_polynomial(degree = 4, terms = "interactions")
+feat_polynomial <- function(degree = 4, terms = c("all", "interactions")) {
+    degree <- as.integer(check_whole(degree, "degree", "features", least = 2))
+    terms <- check_choice(terms, "terms", c("all", "interactions"))
+    pair <- rbind(rep(0:degree, each = degree + 1L), 0:degree)
+    least <- if (terms == "all") 0L else 1L
+    used <- colSums(pair) >= 1L & colSums(pair) <= degree &
+        pair[1L, ] >= least & pair[2L, ] >= least
+    new_features(
+        family = "polynomial",
+        power = 1,
+        pair = pair[, used, drop = FALSE],
+        single = seq_len(degree),
+        settings = list(degree = degree, terms = terms)
+    )
+}
+
 #' @export
 format.features <- function(x, ...) {
     symbol <- if (x$power == 1) "x" else "s"

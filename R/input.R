@@ -436,6 +436,13 @@ check_whole <- function(value, arg, class = "argument", least = 1) {
                              " or more: got ", format(value), "."))
 }
 
+check_positive <- function(value, arg, class = "argument") {
+    value <- check_number(value, arg, class)
+    if (value > 0) return(value)
+    stop_kliep(class, paste0("`", arg, "` must be positive: got ",
+                             format(value), "."))
+}
+
 check_fraction <- function(value, arg, class = "argument") {
     value <- check_number(value, arg, class)
     if (value > 0 && value < 1) return(value)

@@ -63,8 +63,8 @@ default_lambda_min_ratio <- function(d, n) {
 #'   observations in rows and the same variables in columns, matched by name
 #'   where both have names. `x` is drawn from P (the numerator), `y` from Q
 #'   (the denominator).
-#' @param features What the factors look like, made by a `feat_*()` function
-#'   such as [feat_gaussian()].
+#' @param features What the factors look like, made by a `feat_*()` function:
+#'   [feat_gaussian()], [feat_nonparanormal()] or [feat_polynomial()].
 #' @param lambda1 The ridge penalty, 0 or more.
 #' @param lambda2 The group penalties, in decreasing order. `NULL` takes
 #'   `nlambda` values, equally spaced on the log scale, from the smallest at
