@@ -53,17 +53,11 @@ impl Block {
             (0..variables).flat_map(|u| rows.iter().map(move |row| value(u, row))).collect()
         };
         let columns: Vec<Vec<f64>> = (0..=features.basis().degree()).map(gather).collect();
-        let pack_left = |column: &Vec<f64>| {
-            Panels::pack(variables, width, |u| &column[u * width..][..width], None)
-        };
-        let pack = |column: &Vec<f64>| {
-            Panels::pack(variables, width, |u| &column[u * width..][..width], None)
-        };
         let turn = |column: &Vec<f64>| {
             Panels::pack_rows(width, variables, |u| &column[u * width..][..width], |_| 1.0)
         };
-        let left = columns.iter().map(pack_left).collect();
-        let right = columns.iter().map(pack).collect();
+        let left = columns.iter().map(|column| pack(column, width)).collect();
+        let right = columns.iter().map(|column| pack(column, width)).collect();
         let by_score = columns.iter().map(turn).collect();
         Self { span, columns, left, right, by_score }
     }
@@ -72,6 +66,11 @@ impl Block {
     fn column(&self, p: usize, u: usize) -> &[f64] {
         &self.columns[p][u * self.span.len()..][..self.span.len()]
     }
+}
+
+/// Columns of `width` values one after the other, packed side by side.
+fn pack<const WIDTH: usize>(columns: &[f64], width: usize) -> Panels<WIDTH> {
+    Panels::pack(columns.len() / width, width, |u| &columns[u * width..][..width], None)
 }
 
 impl<'a> Whole<'a> {
