@@ -100,8 +100,8 @@ default_lambda_min_ratio <- function(d, n) {
 #'   `$diagnostics`, a data frame with one row for each `lambda2`: `lambda2`,
 #'   `objective`, `gap`, `kkt`, `n_detected` (factors), `n_edges`,
 #'   `iterations`, `status` and `seconds`, of which the first row's include
-#'   the search for `$lambda_max`. `kliep_change()` returns a `change`, which is a
-#'   `change_path` of length one.
+#'   the search for `$lambda_max`. `kliep_change()` returns a `change`, which
+#'   is a `change_path` of length one.
 #'
 #' @references
 #' Liu, S., Quinn, J. A., Gutmann, M. U., Suzuki, T. and Sugiyama, M. (2014).
