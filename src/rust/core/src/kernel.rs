@@ -88,16 +88,13 @@ impl<const WIDTH: usize> Panels<WIDTH> {
 
     /// The same panels with value `k` of every variable times `weights[k]`.
     pub fn weighted(&self, weights: &[f64]) -> Self {
-        let source = &self.values[self.start..][..self.count * self.depth * WIDTH];
-        let mut values = Vec::with_capacity(source.len() + LINE);
-        let start = line_start(&values);
-        values.resize(start, 0.0);
-        for panel in source.chunks_exact((self.depth * WIDTH).max(1)) {
-            for (slots, weight) in panel.chunks_exact(WIDTH).zip(weights) {
-                values.extend(slots.iter().map(|x| weight * x));
+        Self::build(self.count * WIDTH, self.depth, |first, _, panel| {
+            let source = self.panel(first / WIDTH).chunks_exact(WIDTH);
+            for ((slots, values), weight) in panel.chunks_exact_mut(WIDTH).zip(source).zip(weights)
+            {
+                slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = weight * x);
             }
-        }
-        Self { values, start, ..*self }
+        })
     }
 
     /// How many panels there are.

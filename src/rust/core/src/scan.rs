@@ -117,29 +117,28 @@ impl WithSimd for Listed<'_> {
 /// The features packed for passes over all factors. Made once, used for every pass.
 #[derive(Debug)]
 pub struct Scanner {
+    /// First factors of the products, by exponent.
+    left: Vec<Option<Panels<ROWS>>>,
     /// Second factors of the products, by exponent.
     right: Vec<Option<Panels<COLS>>>,
+}
+
+/// One power of every variable, if a product needs it.
+fn pack<const WIDTH: usize>(features: &Features, p: usize, used: bool) -> Option<Panels<WIDTH>> {
+    let column = |u| features.column(p, u);
+    used.then(|| Panels::pack(features.variables(), features.rows(), column, None))
 }
 
 impl Scanner {
     /// Pack what every pass reads.
     pub fn new(features: &Features) -> Self {
-        let pairs = &features.basis().pair;
-        let degree = pairs.iter().map(|(_, q)| *q).max().unwrap_or(0);
-        let right = (0..=degree)
-            .map(|q| {
-                let used = q > 0 && pairs.iter().any(|pair| pair.0 > 0 && pair.1 == q);
-                used.then(|| {
-                    Panels::pack(
-                        features.variables(),
-                        features.rows(),
-                        |u| features.column(q, u),
-                        None,
-                    )
-                })
-            })
-            .collect();
-        Self { right }
+        // Products proper: features of both variables.
+        let products: Vec<(usize, usize)> =
+            features.basis().pair.iter().copied().filter(|(p, q)| *p > 0 && *q > 0).collect();
+        let exponents = 0..=features.basis().degree();
+        let left = |p| pack(features, p, products.iter().any(|product| product.0 == p));
+        let right = |q| pack(features, q, products.iter().any(|product| product.1 == q));
+        Self { left: exponents.clone().map(left).collect(), right: exponents.map(right).collect() }
     }
 
     /// One pass over every factor.
@@ -183,15 +182,10 @@ impl<'a> Pass<'a> {
     fn new(scanner: &'a Scanner, features: &'a Features, query: Query<'a>) -> Self {
         let pairs = &features.basis().pair;
         let top = pairs.iter().map(|(p, q)| *p.max(q)).max().unwrap_or(0);
-        let left = (0..=top)
-            .map(|p| {
-                let used = pairs.iter().any(|pair| p > 0 && pair.0 == p && pair.1 > 0);
-                used.then(|| {
-                    let column = |u| features.column(p, u);
-                    Panels::pack(features.variables(), features.rows(), column, Some(query.weights))
-                })
-            })
-            .collect();
+        let weighted = |panels: &Option<Panels<ROWS>>| {
+            panels.as_ref().map(|panels| panels.weighted(query.weights))
+        };
+        let left = scanner.left.iter().map(weighted).collect();
         let sums = (0..=top)
             .map(|p| {
                 let used = p > 0 && pairs.iter().any(|pair| *pair == (p, 0) || *pair == (0, p));
@@ -226,25 +220,42 @@ impl<'a> Pass<'a> {
     /// Squared norms of `xi` in one tile.
     #[inline(always)]
     fn squares<S: Simd>(&self, simd: S, row: usize, col: usize, out: &mut [f64; ROWS * COLS]) {
-        let pairs = &self.features.basis().pair;
-        out.fill(0.0);
         let mut product = [0.0; ROWS * COLS];
-        for &(p, q) in pairs {
+        for (k, &(p, q)) in self.features.basis().pair.iter().enumerate() {
             match (self.left.get(p), self.scanner.right.get(q)) {
-                (Some(Some(left)), Some(Some(right))) if p > 0 && q > 0 => {
+                (Some(Some(left)), Some(Some(right))) if k == 0 => {
+                    tile(simd, left.panel(row), right.panel(col), out);
+                    out.iter_mut().for_each(|xi| *xi *= *xi);
+                }
+                (Some(Some(left)), Some(Some(right))) => {
                     tile(simd, left.panel(row), right.panel(col), &mut product);
                     out.iter_mut().zip(&product).for_each(|(square, xi)| *square += xi * xi);
                 }
-                _ => self.add_sums(p, q, row, col, out),
+                _ => {
+                    if k == 0 {
+                        out.fill(0.0);
+                    }
+                    self.add_sums(p, q, row, col, out);
+                }
             }
         }
     }
 
-    /// Note the pairs of variable `v` with the variables from `first` on that are above the level.
-    fn report(&self, first: usize, v: usize, squares: &[f64], hits: &mut Hits) {
-        for (u, square) in (first..self.features.variables()).zip(squares) {
-            if u > v {
-                see(hits, u, v, *square, &self.query);
+    /// Note the pairs of a tile that are above the level, looking only at rows whose largest is.
+    fn report(
+        &self,
+        row: usize,
+        col: usize,
+        squares: &[f64; ROWS * COLS],
+        tops: &[f64; ROWS],
+        least: f64,
+        hits: &mut Hits,
+    ) {
+        for (r, u) in (row * ROWS..self.features.variables()).enumerate().take(ROWS) {
+            if tops[r] > least {
+                for (c, v) in (col * COLS..u).enumerate().take(COLS) {
+                    see(hits, u, v, squares[c * ROWS + r], &self.query);
+                }
             }
         }
     }
@@ -259,6 +270,20 @@ impl<'a> Pass<'a> {
             }
         }
     }
+}
+
+/// The largest of each row of a tile: row by row needs no sums across a register.
+#[inline(always)]
+fn largest_in_rows<S: Simd>(simd: S, squares: &[f64; ROWS * COLS]) -> [f64; ROWS] {
+    let mut tops = [0.0; ROWS];
+    let (targets, _) = S::as_mut_simd_f64s(&mut tops);
+    for column in squares.chunks_exact(ROWS) {
+        let (values, _) = S::as_simd_f64s(column);
+        for (top, value) in targets.iter_mut().zip(values) {
+            *top = simd.max_f64s(*top, *value);
+        }
+    }
+    tops
 }
 
 struct Dot<'a> {
@@ -294,11 +319,10 @@ impl WithSimd for TaskScan<'_> {
                     break;
                 }
                 self.pass.squares(simd, row, col, &mut squares);
-                for (c, column) in squares.chunks_exact(ROWS).enumerate() {
-                    // Nothing above any level: by far the common case.
-                    if largest(simd, column) > least {
-                        self.pass.report(row * ROWS, col * COLS + c, column, &mut hits);
-                    }
+                let tops = largest_in_rows(simd, &squares);
+                // Nothing above any level: by far the common case.
+                if largest(simd, &tops) > least {
+                    self.pass.report(row, col, &squares, &tops, least, &mut hits);
                 }
             }
         }
