@@ -153,11 +153,11 @@ fn by_rows(task: &Task<'_>, support: &Support, alpha: &[f64], shift: &[f64]) -> 
         let mut mean = vec![0.0; count];
         for start in term.span.clone().step_by(BLOCK) {
             let span = start..term.span.end.min(start + BLOCK);
-            let root: Vec<f64> = alpha[span.clone()].iter().map(|a| a.sqrt()).collect();
+            let width = span.len();
             let rows = support.scaled_rows(task.set, span.clone());
-            let row = |r: usize| &rows[r * root.len()..][..root.len()];
-            let left = Panels::pack(count, root.len(), row, Some(&alpha[span.clone()]));
-            let right = Panels::pack(count, root.len(), row, None);
+            let row = |r: usize| &rows[r * width..][..width];
+            let left = Panels::pack(count, width, row, Some(&alpha[span.clone()]));
+            let right = Panels::pack(count, width, row, None);
             add_gram(count, &left, &right, &mut system);
             let weighted: Vec<f64> = span.clone().map(|i| alpha[i] * shift[i]).collect();
             add_products(&rows, &weighted, &mut solution);
