@@ -221,19 +221,15 @@ fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
     )
 }
 
-# A function of (done, total) that draws a bar. It is called from inside the
-# fit, where an R error has nowhere to go, so it never throws.
+# A function of (done, total) that draws a bar; `shield_progress()` sees to it
+# that nothing it throws reaches the fit.
 progress_bar <- function(name, frame = parent.frame()) {
     bar <- NULL
     function(done, total) {
-        tryCatch({
-            if (is.null(bar)) {
-                bar <<- cli::cli_progress_bar(name, total = total,
-                                              .envir = frame)
-            }
-            cli::cli_progress_update(set = done, id = bar, .envir = frame)
-        }, error = function(condition) NULL)
-        invisible()
+        if (is.null(bar)) {
+            bar <<- cli::cli_progress_bar(name, total = total, .envir = frame)
+        }
+        cli::cli_progress_update(set = done, id = bar, .envir = frame)
     }
 }
 
