@@ -1,0 +1,147 @@
+# Many independent tasks, each with random numbers of its own: permutations,
+# subsamples, runs of a simulation. They run on the user's future::plan(),
+# signal progress by progressr, and can be written to a checkpoint as they
+# finish.
+
+# Calls fun(task, ...) for every element of `tasks`. What comes back is the
+# same on every plan, in whichever order the tasks end, and whether or not a
+# checkpoint held some of them.
+#
+# A task that fails is reported with its seed in a warning of class
+# kliep_warning_replicate, and the others are kept. Where all fail it is an
+# error. What tasks warn of is counted and reported once.
+#
+# Returns a list: `values`, NULL for a task that failed, and `failures`, a
+# data frame with the columns `replicate`, `message` and `seed`, the state of
+# .Random.seed at which that task begins.
+#
+# `label` says what a task is part of, such as "kliep_test()". `progress` is
+# for users who have not asked progressr to show progress themselves.
+run_replicates <- function(tasks, fun, ..., label, checkpoint = NULL,
+                           progress = FALSE) {
+    # The one number that the caller's generator gives away, whatever happens
+    # below.
+    seed <- sample.int(.Machine$integer.max, 1L)
+    state <- random_state()
+    on.exit(set_random_state(state))
+    run <- describe_run(tasks, fun, list(...), label, seed, checkpoint)
+    folder <- open_checkpoint(checkpoint, run)
+    run <- folder$run
+    done <- read_replicates(folder$path, run)
+    pending <- which(vapply(done, is.null, TRUE))
+    streams <- random_streams(run$seed, length(tasks))
+    if (length(pending) > 0L) {
+        done[pending] <- show_progress(progress, run_pending(
+            tasks[pending], pending, fun, list(...), streams[pending],
+            folder$path, run
+        ))
+    }
+    close_checkpoint(folder$path, done)
+    collect_replicates(done, streams, label)
+}
+
+# Progress is signalled always, which costs next to nothing, and shown here
+# only if asked.
+show_progress <- function(progress, work) {
+    if (!progress) return(work)
+    progressr::with_progress(work, enable = TRUE)
+}
+
+run_pending <- function(tasks, numbers, fun, args, streams, folder, run) {
+    signal <- progressr::progressor(length(tasks), message = run$label)
+    work <- Map(function(task, number) list(task = task, number = number),
+                tasks, numbers)
+    carried <- carried_with(list(fun, args))
+    future.apply::future_lapply(
+        unname(work), run_replicate, fun = fun, args = args, folder = folder,
+        run = run["digest"], signal = signal, future.seed = streams,
+        future.globals = carried$globals, future.packages = carried$packages,
+        # Several chunks for each worker even out tasks of different length.
+        future.scheduling = 4
+    )
+}
+
+# One task, on whichever worker. It is written before it is handed back: the
+# main process may not live to receive it.
+run_replicate <- function(work, fun, args, folder, run, signal) {
+    warned <- character()
+    outcome <- tryCatch(
+        withCallingHandlers(
+            list(value = do.call(fun, c(list(work$task), args))),
+            warning = function(condition) {
+                warned <<- c(warned, conditionMessage(condition))
+                invokeRestart("muffleWarning")
+            }
+        ),
+        error = function(condition) list(error = conditionMessage(condition))
+    )
+    outcome$warned <- unique(warned)
+    # A failure is not kept: run again, it may have what it lacked.
+    if (!is.null(folder) && is.null(outcome$error)) {
+        outcome$unsaved <- write_replicate(folder, run, work$number, outcome)
+    }
+    signal()
+    outcome
+}
+
+# ---- what became of them ---------------------------------------------------
+
+collect_replicates <- function(done, streams, label) {
+    failed <- which(vapply(done, function(one) !is.null(one$error), TRUE))
+    failures <- data.frame(
+        replicate = failed,
+        message = vapply(done[failed], `[[`, "", "error")
+    )
+    failures$seed <- streams[failed]
+    report_failures(failures, length(done), label)
+    report_warnings(lapply(done, `[[`, "warned"), label)
+    list(values = lapply(done, `[[`, "value"), failures = failures)
+}
+
+report_failures <- function(failures, n, label, most = 3L) {
+    failed <- nrow(failures)
+    if (failed == 0L) return(invisible())
+    shown <- utils::head(failures, most)
+    seeds <- vapply(shown$seed, function(seed) {
+        paste0("c(", paste0(seed, "L", collapse = ", "), ")")
+    }, "")
+    text <- paste0(
+        failed, " of ", count_of(n, "replicate"), " of ", label, " failed:\n",
+        paste0("- replicate ", shown$replicate, ": ", shown$message,
+               "\n  (.Random.seed ", seeds, ")", collapse = "\n"),
+        if (failed > most) paste0("\n- and ", failed - most, " more")
+    )
+    if (failed == n) stop_kliep("replicate", text)
+    warn_kliep("replicate", text, hint = "The others are kept.")
+}
+
+report_warnings <- function(warned, label) {
+    which <- which(lengths(warned) > 0L)
+    if (length(which) == 0L) return(invisible())
+    warn_kliep("replicate_warned", paste0(
+        length(which), " of ", count_of(length(warned), "replicate"), " of ",
+        label, " gave a warning; the first, in replicate ", which[1L], ": ",
+        warned[[which[1L]]][1L]
+    ))
+}
+
+# ---- random numbers --------------------------------------------------------
+
+# One stream of L'Ecuyer's generator for each task: far apart, and the same
+# whoever runs the task.
+random_streams <- function(seed, n) {
+    set.seed(seed, "L'Ecuyer-CMRG", "Inversion", "Rejection")
+    streams <- vector("list", n)
+    stream <- random_state()
+    for (task in seq_len(n)) {
+        streams[[task]] <- stream
+        stream <- parallel::nextRNGStream(stream)
+    }
+    streams
+}
+
+random_state <- function() get(".Random.seed", envir = globalenv())
+
+set_random_state <- function(state) {
+    assign(".Random.seed", state, envir = globalenv())
+}

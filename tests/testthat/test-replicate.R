@@ -1,0 +1,149 @@
+draw_two <- function(task) task + rnorm(2)
+
+test_that("the seed decides the numbers, and each task has its own", {
+    run <- function(seed, tasks = 1:6) {
+        set.seed(seed)
+        run_replicates(tasks, draw_two, label = "a test")$values
+    }
+    first <- run(1)
+    expect_length(first, 6)
+    expect_identical(run(1), first)
+    expect_false(identical(run(2), first))
+    expect_false(anyDuplicated(unlist(run(1, rep(0, 6)))) > 0)
+    # A task's numbers do not depend on how many follow it.
+    expect_identical(run(1, 1:3), first[1:3])
+})
+
+test_that("the caller's generator moves by one draw, and keeps its kind", {
+    withr::local_preserve_seed()
+    suppressWarnings(set.seed(4, "Mersenne-Twister", "Box-Muller", "Rounding"))
+    kind <- RNGkind()
+    sample.int(.Machine$integer.max, 1)
+    expected <- runif(3)
+    set.seed(4)
+    run_replicates(1:3, draw_two, label = "a test")
+    expect_identical(RNGkind(), kind)
+    expect_identical(runif(3), expected)
+    set.seed(4)
+    try(run_replicates(1:3, function(task) stop("no"), label = "a test"),
+        silent = TRUE)
+    expect_identical(runif(3), expected)
+})
+
+test_that("tasks, arguments and NULL values go through", {
+    out <- run_replicates(list(a = 1, b = NULL, c = "x"),
+                          function(task, more, other) list(task, more, other),
+                          more = 2, other = NULL, label = "a test")
+    expect_identical(out$values, list(list(1, 2, NULL), list(NULL, 2, NULL),
+                                      list("x", 2, NULL)))
+    expect_identical(
+        run_replicates(1:2, function(task) NULL, label = "a test")$values,
+        list(NULL, NULL)
+    )
+    expect_identical(
+        run_replicates(list(), function(task) 1, label = "a test")$values,
+        list()
+    )
+})
+
+test_that("a failing task is reported with its seed and loses no other", {
+    fun <- function(task) {
+        value <- rnorm(1)
+        if (task %in% c(2, 5)) stop("task ", task, " drew ", value)
+        value
+    }
+    set.seed(3)
+    whole <- run_replicates(1:6, function(task) rnorm(1), label = "a test")
+    set.seed(3)
+    expect_warning(out <- run_replicates(1:6, fun, label = "kliep_test()"),
+                   "2 of 6 replicates of kliep_test\\(\\) failed",
+                   class = "kliep_warning_replicate")
+    expect_identical(out$values[-c(2, 5)], whole$values[-c(2, 5)])
+    expect_null(out$values[[2]])
+    expect_identical(out$failures$replicate, c(2L, 5L))
+    expect_match(out$failures$message, "^task [25] drew")
+    # The seed that is reported repeats the failure.
+    withr::local_preserve_seed()
+    assign(".Random.seed", out$failures$seed[[2]], envir = globalenv())
+    expect_error(fun(5), out$failures$message[2], fixed = TRUE)
+})
+
+test_that("where everything fails there is an error", {
+    expect_error(
+        run_replicates(1:4, function(task) stop("no room"), label = "a test"),
+        "4 of 4 replicates of a test failed:.*replicate 1: no room.*1 more",
+        class = "kliep_error_replicate"
+    )
+})
+
+test_that("what tasks warn of is counted and told once", {
+    fun <- function(task) {
+        if (task > 2) warning("late")
+        if (task > 2) warning("late")
+        task
+    }
+    caught <- list()
+    out <- withCallingHandlers(
+        run_replicates(1:5, fun, label = "a test"),
+        warning = function(condition) {
+            caught <<- c(caught, list(condition))
+            invokeRestart("muffleWarning")
+        }
+    )
+    expect_length(caught, 1)
+    expect_s3_class(caught[[1]], "kliep_warning_replicate_warned")
+    expect_match(conditionMessage(caught[[1]]),
+                 "3 of 5 replicates .* in replicate 3: late")
+    expect_identical(out$values, as.list(1:5))
+})
+
+test_that("progress is signalled once for each task", {
+    withr::local_options(progressr.enable = TRUE)
+    steps <- 0
+    withCallingHandlers(
+        run_replicates(1:5, draw_two, label = "a test"),
+        progression = function(condition) {
+            if (condition$type == "update") steps <<- steps + condition$amount
+        }
+    )
+    expect_equal(steps, 5)
+})
+
+test_that("two workers give the same, with all that functions need", {
+    skip_on_cran()
+    skip_if_not_installed("future")
+    folder <- withr::local_tempfile()
+    run <- function(checkpoint = NULL) {
+        set.seed(5)
+        suppressWarnings(run_replicates(
+            1:7, function(task, methods) {
+                if (task == 3) stop("third")
+                methods$shift(rnorm(task))
+            }, methods = list(shift = shifted), label = "a test",
+            checkpoint = checkpoint
+        ))
+    }
+    # Functions of the global environment, as users write them.
+    shifted <- eval(quote(function(x) shift_by_offset(x)), globalenv())
+    environment(shifted) <- globalenv()
+    assign("test_offset", 10, globalenv())
+    assign("shift_by_offset", eval(quote(function(x) x + test_offset),
+                                   globalenv()), globalenv())
+    withr::defer(rm("test_offset", "shift_by_offset", envir = globalenv()))
+    one <- run()
+    expect_gt(min(unlist(one$values)), 4)
+    old <- future::plan(future::multisession, workers = 2)
+    withr::defer(future::plan(old))
+    expect_identical(run(), one)
+    expect_identical(run(folder), one)
+    future::plan(future::sequential)
+    expect_message(expect_identical(run(folder), one),
+                   "6 of 7 replicates", class = "kliep_message_checkpoint")
+})
+
+test_that("a hundred tasks cost next to nothing", {
+    skip_on_cran()
+    run <- function() run_replicates(1:100, identity, label = "a test")
+    run()
+    expect_lt(min(replicate(3, system.time(run())[["elapsed"]])), 0.5)
+})
