@@ -122,9 +122,14 @@ resume_run <- function(header, run) {
     begun
 }
 
-# Says what could not be kept, and tidies up after a run that was killed.
-close_checkpoint <- function(path, done) {
+# Says what could not be kept, and tidies up after a run that was killed. A
+# `passing` checkpoint is one that nobody has asked for.
+close_checkpoint <- function(path, done, passing) {
     if (is.null(path)) return(invisible())
+    if (passing) {
+        unlink(path, recursive = TRUE)
+        return(invisible())
+    }
     unlink(file.path(path, partial_files(path)))
     problems <- unlist(lapply(done, `[[`, "unsaved"))
     if (length(problems) == 0L) return(invisible())

@@ -11,9 +11,9 @@
 # kliep_warning_replicate, and the others are kept. Where all fail it is an
 # error. What tasks warn of is counted and reported once.
 #
-# Returns a list: `values`, NULL for a task that failed, and `failures`, a
-# data frame with the columns `replicate`, `message` and `seed`, the state of
-# .Random.seed at which that task begins.
+# Returns a list: `values`, NULL for a task that failed; `failures`, a data
+# frame with the columns `replicate`, `message` and `seed`; and `seeds`, the
+# state of .Random.seed at which each task begins.
 #
 # `label` says what a task is part of, such as "kliep_test()". `progress` is
 # for users who have not asked progressr to show progress themselves.
@@ -24,6 +24,9 @@ run_replicates <- function(tasks, fun, ..., label, checkpoint = NULL,
     seed <- sample.int(.Machine$integer.max, 1L)
     state <- random_state()
     on.exit(set_random_state(state))
+    # What other processes have finished must outlive them.
+    passing <- is.null(checkpoint) && future::nbrOfWorkers() > 1L
+    if (passing) checkpoint <- tempfile("kliepnet-checkpoint-")
     run <- describe_run(tasks, fun, list(...), label, seed, checkpoint)
     folder <- open_checkpoint(checkpoint, run)
     run <- folder$run
@@ -36,7 +39,7 @@ run_replicates <- function(tasks, fun, ..., label, checkpoint = NULL,
             folder$path, run
         ))
     }
-    close_checkpoint(folder$path, done)
+    close_checkpoint(folder$path, done, passing)
     collect_replicates(done, streams, label)
 }
 
@@ -52,12 +55,34 @@ run_pending <- function(tasks, numbers, fun, args, streams, folder, run) {
     work <- Map(function(task, number) list(task = task, number = number),
                 tasks, numbers)
     carried <- carried_with(list(fun, args))
-    future.apply::future_lapply(
-        unname(work), run_replicate, fun = fun, args = args, folder = folder,
-        run = run["digest"], signal = signal, future.seed = streams,
-        future.globals = carried$globals, future.packages = carried$packages,
-        # Several chunks for each worker even out tasks of different length.
-        future.scheduling = 4
+    tryCatch(
+        future.apply::future_lapply(
+            unname(work), run_replicate, fun = fun, args = args,
+            folder = folder, run = run["digest"], signal = signal,
+            future.seed = streams, future.globals = carried$globals,
+            future.packages = carried$packages,
+            # Several chunks for each worker even out tasks of different
+            # length.
+            future.scheduling = 4
+        ),
+        # Tasks catch their own errors: this one is about a worker.
+        FutureError = function(condition) stop_worker(folder, run, condition)
+    )
+}
+
+stop_worker <- function(folder, run, condition) {
+    if (is.null(folder)) stop(condition)
+    finished <- sum(file.exists(replicate_file(folder, seq_len(run$n))))
+    # What it says on the sizes of variables is not the reason.
+    reason <- sub(" The total size of.*", "", conditionMessage(condition))
+    stop_kliep(
+        "worker",
+        paste0("A parallel worker ended while it was at work on ", run$label,
+               "; ", finished, " of ", count_of(run$n, "replicate"),
+               " had finished.\n", reason),
+        hint = paste0("Set `future::plan()` anew and repeat the call with ",
+                      "`checkpoint = ", dQuote(folder, FALSE),
+                      "`, which holds them.")
     )
 }
 
@@ -95,7 +120,8 @@ collect_replicates <- function(done, streams, label) {
     failures$seed <- streams[failed]
     report_failures(failures, length(done), label)
     report_warnings(lapply(done, `[[`, "warned"), label)
-    list(values = lapply(done, `[[`, "value"), failures = failures)
+    list(values = lapply(done, `[[`, "value"), failures = failures,
+         seeds = streams)
 }
 
 report_failures <- function(failures, n, label, most = 3L) {

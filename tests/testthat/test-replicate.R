@@ -111,7 +111,6 @@ test_that("progress is signalled once for each task", {
 
 test_that("two workers give the same, with all that functions need", {
     skip_on_cran()
-    skip_if_not_installed("future")
     folder <- withr::local_tempfile()
     run <- function(checkpoint = NULL) {
         set.seed(5)
@@ -146,4 +145,54 @@ test_that("a hundred tasks cost next to nothing", {
     run <- function() run_replicates(1:100, identity, label = "a test")
     run()
     expect_lt(min(replicate(3, system.time(run())[["elapsed"]])), 0.5)
+})
+
+test_that("a worker that is killed loses nothing that was finished", {
+    skip_on_cran()
+    old <- future::plan(future::multisession, workers = 2)
+    withr::defer(future::plan(old))
+    mark <- withr::local_tempfile()
+    run <- function(checkpoint = NULL) {
+        set.seed(6)
+        run_replicates(1:16, function(task, mark) {
+            value <- rnorm(1)
+            if (task == 9 && !file.exists(mark)) {
+                file.create(mark)
+                tools::pskill(Sys.getpid(), 9)
+            }
+            value
+        }, mark = mark, label = "a test", checkpoint = checkpoint)
+    }
+    failure <- expect_error(run(), "of 16 replicates had finished",
+                            class = "kliep_error_worker")
+    folder <- sub('.*checkpoint = "([^"]*)".*', "\\1", failure$hint)
+    expect_gt(length(list.files(folder, "^replicate")), 0)
+    future::plan(future::sequential)
+    resumed <- suppressMessages(run(folder))
+    expect_identical(resumed, run())
+    unlink(folder, recursive = TRUE)
+})
+
+test_that("an interrupt ends the run and keeps what was finished", {
+    skip_on_cran()
+    skip_on_os("windows")
+    folder <- withr::local_tempfile()
+    mark <- withr::local_tempfile()
+    run <- function(checkpoint) {
+        set.seed(7)
+        run_replicates(1:6, function(task) {
+            if (task == 4 && !file.exists(mark)) {
+                file.create(mark)
+                tools::pskill(Sys.getpid(), tools::SIGINT)
+                Sys.sleep(5)
+            }
+            rnorm(1)
+        }, label = "a test", checkpoint = checkpoint)
+    }
+    kind <- RNGkind()
+    ended <- tryCatch(run(folder), interrupt = function(condition) "stopped")
+    expect_identical(ended, "stopped")
+    expect_identical(RNGkind(), kind)
+    expect_length(list.files(folder, "^replicate"), 3)
+    expect_identical(suppressMessages(run(folder)), run(NULL))
 })
