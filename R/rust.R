@@ -19,6 +19,14 @@ rust_draw_gaussian <- function(precision, n, seed) {
     call_rust(.Call(wrap__draw_gaussian, precision, n, seed))
 }
 
+rust_draw_diamond <- function(network, n, schedule, seed) {
+    call_rust(.Call(wrap__draw_diamond, network, n, schedule, seed))
+}
+
+rust_draw_ising <- function(theta, n, schedule, seed) {
+    call_rust(.Call(wrap__draw_ising, theta, n, schedule, seed))
+}
+
 rust_full_pass <- function(x, y, features, settings) {
     call_rust(.Call(wrap__full_pass, x, y, features, settings))
 }
