@@ -1,29 +1,29 @@
-//! Fits, scores on new data, and the pass that benchmarks time.
+//! Fits, and the pass that benchmarks time.
 
 use crate::convert::{self, counts, named_list, Fields};
+use crate::family::Family;
 use crate::guard::{guard, Failure, Result};
 use crate::run::run;
 use extendr_api::prelude::*;
 use kliepnet_core::data::{Samples, Scaling, Standardize};
-use kliepnet_core::factors::{factor_index, factor_variables, PenaltyFactors};
-use kliepnet_core::features::{Basis, Coefficients, Features};
+use kliepnet_core::error::Error;
+use kliepnet_core::factors::PenaltyFactors;
+use kliepnet_core::features::Features;
 use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::path::{self, Grid, Method, Path, Settings, Step};
 use kliepnet_core::problem::Problem;
 use kliepnet_core::scan::timed_pass;
 use ndarray::ArrayView2;
-use std::collections::BTreeMap;
 
 extendr_module! {
     mod fit;
     fn fit_path;
-    fn feature_scores;
     fn full_pass;
 }
 
 /// What a fit is asked for, but for the samples.
 struct Request {
-    basis: Basis,
+    family: Family,
     standardize: Standardize,
     direction: Direction,
     penalty: PenaltyFactors,
@@ -39,7 +39,7 @@ impl Request {
     fn read(features: &Robj, settings: &Robj) -> Result<Self> {
         let fields = Fields::new(settings, "settings")?;
         Ok(Self {
-            basis: basis(features)?,
+            family: Family::read(features)?,
             standardize: standardize(&fields.string("standardize")?)?,
             direction: direction(&fields.string("direction")?)?,
             penalty: penalty(fields.doubles("penalty")?),
@@ -60,7 +60,7 @@ impl Request {
     ) -> kliepnet_core::error::Result<(Problem, [Scaling; 2])> {
         let samples = Samples::new(x, y, self.standardize)?;
         let scalings = [samples.x_scaling.clone(), samples.y_scaling.clone()];
-        let features = Features::new(samples, self.basis.clone())?;
+        let features = self.family.features(samples)?;
         let loss = Loss::density_ratio(self.direction, x.nrows(), y.nrows());
         Ok((Problem::new(features, loss, self.penalty.clone())?, scalings))
     }
@@ -72,35 +72,17 @@ impl Request {
             method: self.method,
             tolerance: self.tolerance,
             max_iter: self.max_iter,
+            numerator: 0..x_rows,
             denominator: x_rows..x_rows + y_rows,
         }
     }
 }
 
-fn unknown(name: &str, value: &str) -> Failure {
+pub fn unknown(name: &str, value: &str) -> Failure {
     Failure::argument(format!("`{name}` cannot be \"{value}\""))
 }
 
-fn basis(features: &Robj) -> Result<Basis> {
-    let fields = Fields::new(features, "features")?;
-    let exponent = |value: i32| {
-        usize::try_from(value).map_err(|_| Failure::argument("exponents must be 0 or more"))
-    };
-    let pair = fields.get("pair")?;
-    let pair = convert::integer_matrix(&pair, "pair")?;
-    if pair.nrows() != 2 {
-        return Err(Failure::argument("`pair` must have two rows"));
-    }
-    let pair =
-        pair.columns().into_iter().map(|column| Ok((exponent(column[0])?, exponent(column[1])?)));
-    Ok(Basis {
-        power: fields.double("power")?,
-        pair: pair.collect::<Result<_>>()?,
-        single: fields.integers("single")?.into_iter().map(exponent).collect::<Result<_>>()?,
-    })
-}
-
-fn standardize(name: &str) -> Result<Standardize> {
+pub fn standardize(name: &str) -> Result<Standardize> {
     match name {
         "within" => Ok(Standardize::Within),
         "pooled" => Ok(Standardize::Pooled),
@@ -155,15 +137,15 @@ fn fit_path(x: Robj, y: Robj, features: Robj, settings: Robj, on_progress: Robj)
             let settings = request.settings(x.nrows(), y.nrows());
             Ok((path::fit(&problem, &settings, monitor)?, scalings))
         })?;
-        path_for_r(&path, scalings)
+        path_for_r(&path, &request.family, scalings)
     })
 }
 
-fn path_for_r(path: &Path, [x, y]: [Scaling; 2]) -> Result<Robj> {
+fn path_for_r(path: &Path, family: &Family, [x, y]: [Scaling; 2]) -> Result<Robj> {
     let steps = &path.steps;
     let numbers = |value: fn(&Step) -> f64| Robj::from(steps.iter().map(value).collect::<Vec<_>>());
     let status: Vec<&str> = steps.iter().map(|step| step.status.name()).collect();
-    let [step, from, to, term, value] = coefficients_for_r(steps)?;
+    let [step, from, to, term, value] = coefficients_for_r(steps, family)?;
     named_list([
         ("lambda_max", Robj::from(path.lambda_max)),
         ("lambda2", numbers(|step| step.lambda2)),
@@ -171,11 +153,11 @@ fn path_for_r(path: &Path, [x, y]: [Scaling; 2]) -> Result<Robj> {
         ("gap", numbers(|step| step.gap)),
         ("kkt", numbers(|step| step.residual)),
         ("n_detected", counts(steps.iter().map(|step| step.coefficients.len()))?),
-        ("n_edges", counts(steps.iter().map(|step| step.coefficients.edges()))?),
         ("iterations", counts(steps.iter().map(|step| step.iterations))?),
         ("status", Robj::from(status)),
         ("seconds", numbers(|step| step.seconds)),
         ("log_normalizer", numbers(|step| step.log_normalizer)),
+        ("mean_score", numbers(|step| step.mean_score)),
         ("step", step),
         ("from", from),
         ("to", to),
@@ -189,12 +171,13 @@ fn path_for_r(path: &Path, [x, y]: [Scaling; 2]) -> Result<Robj> {
     ])
 }
 
-/// One entry for each coefficient: step, from, to, term (all counted from 1) and value.
-fn coefficients_for_r(steps: &[Step]) -> Result<[Robj; 5]> {
+/// One entry for each coefficient: step, from, to, term (all counted from 1) and value. A factor of a
+/// table is given by its number, as both `from` and `to`.
+fn coefficients_for_r(steps: &[Step], family: &Family) -> Result<[Robj; 5]> {
     let (mut places, mut values) = (Vec::new(), Vec::new());
     for (step, fitted) in steps.iter().enumerate() {
         for (factor, theta) in fitted.coefficients.iter() {
-            let (u, v) = factor_variables(factor);
+            let (u, v) = family.variables(factor);
             for (term, value) in theta.iter().enumerate() {
                 places.push([step + 1, v + 1, u + 1, term + 1]);
                 values.push(*value);
@@ -203,71 +186,6 @@ fn coefficients_for_r(steps: &[Step]) -> Result<[Robj; 5]> {
     }
     let column = |k: usize| counts(places.iter().map(|place| place[k]));
     Ok([column(0)?, column(1)?, column(2)?, column(3)?, Robj::from(values)])
-}
-
-/// `f(z)'theta` on the rows of new data.
-#[extendr]
-#[allow(clippy::too_many_arguments)] // R's calling convention: one argument for each column.
-fn feature_scores(
-    newdata: Robj,
-    center: Robj,
-    scale: Robj,
-    features: Robj,
-    from: Robj,
-    to: Robj,
-    term: Robj,
-    value: Robj,
-) -> Robj {
-    guard(|| {
-        let data = convert::matrix(&newdata, "newdata")?;
-        let scaling = Scaling {
-            center: convert::doubles(&center, "center")?.to_vec(),
-            scale: convert::doubles(&scale, "scale")?.to_vec(),
-        };
-        if scaling.center.len() != data.ncols() || scaling.scale.len() != data.ncols() {
-            return Err(Failure::argument("`center` and `scale` need one number a column"));
-        }
-        let places = [
-            convert::integers(&from, "from")?,
-            convert::integers(&to, "to")?,
-            convert::integers(&term, "term")?,
-        ];
-        let basis = basis(&features)?;
-        let values = convert::doubles(&value, "value")?;
-        let coefficients = gather(places, values, data.ncols(), &basis)?;
-        let rows = data.nrows();
-        let features = Features::new(Samples::single(data, scaling), basis)?;
-        Ok(Robj::from(features.scores(0..rows, &coefficients)))
-    })
-}
-
-/// Coefficients by factor from one entry each; anything out of range is refused.
-fn gather(
-    [from, to, term]: [&[i32]; 3],
-    values: &[f64],
-    variables: usize,
-    basis: &Basis,
-) -> Result<Coefficients> {
-    if [from.len(), to.len(), term.len()] != [values.len(); 3] {
-        return Err(Failure::argument("the columns of the coefficients differ in length"));
-    }
-    let below = |number: i32, end: usize| {
-        let index = usize::try_from(number).ok().and_then(|n| n.checked_sub(1));
-        index
-            .filter(|index| *index < end)
-            .ok_or_else(|| Failure::argument("a coefficient is out of range"))
-    };
-    let mut factors: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    for (k, value) in values.iter().enumerate() {
-        let u = below(to[k], variables)?;
-        let v = below(from[k], u + 1)?;
-        let size = if u == v { basis.single.len() } else { basis.pair.len() };
-        let theta = factors.entry(factor_index(u, v)).or_insert_with(|| vec![0.0; size]);
-        theta[below(term[k], size)?] = *value;
-    }
-    let mut coefficients = Coefficients::default();
-    factors.iter().for_each(|(factor, theta)| coefficients.push(*factor, theta));
-    Ok(coefficients)
 }
 
 /// Seconds of one pass over all factors at equal weights, and how many factors those are.
@@ -279,7 +197,12 @@ fn full_pass(x: Robj, y: Robj, features: Robj, settings: Robj) -> Robj {
         let pass = run(request.threads, &Robj::from(()), |monitor| {
             let (problem, _) = request.problem(x, y)?;
             let weights = problem.loss.row_weights_at_zero();
-            timed_pass(&problem.features, &weights, &problem.penalty, monitor)
+            match &problem.features {
+                Features::Products(products) => {
+                    timed_pass(products, &weights, &problem.penalty, monitor)
+                }
+                _ => Err(Error::Argument("only products are passed over".into())),
+            }
         })?;
         named_list([
             ("seconds", Robj::from(pass.seconds)),

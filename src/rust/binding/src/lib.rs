@@ -8,8 +8,10 @@ mod guard;
 mod rapi;
 mod run;
 
+mod family;
 mod fit;
 mod probe;
+mod scores;
 mod simulate;
 
 use extendr_api::prelude::*;
@@ -18,5 +20,6 @@ extendr_module! {
     mod kliepnet;
     use fit;
     use probe;
+    use scores;
     use simulate;
 }

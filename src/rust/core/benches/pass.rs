@@ -4,7 +4,7 @@
 
 use kliepnet_core::data::{Samples, Standardize};
 use kliepnet_core::factors::PenaltyFactors;
-use kliepnet_core::features::{Basis, Features};
+use kliepnet_core::features::{Basis, Products};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::scan::{Query, Scanner};
 use kliepnet_core::simd::dispatch;
@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let (x, y) = (normal(n, d, &mut rng), normal(n, d, &mut rng));
     let samples = Samples::new(x.view(), y.view(), Standardize::Within)?;
-    let features = Features::new(samples, Basis::gaussian())?;
+    let features = Products::new(samples, Basis::gaussian())?;
     let scanner = Scanner::new(&features);
     let mut weights = vec![1.0 / n as f64; 2 * n];
     weights[n..].fill(-1.0 / n as f64);

@@ -5,7 +5,7 @@
 
 use kliepnet_core::data::{Samples, Standardize};
 use kliepnet_core::factors::PenaltyFactors;
-use kliepnet_core::features::{Basis, Features};
+use kliepnet_core::features::{Basis, Products};
 use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::path::{fit, Grid, Method, Settings};
@@ -32,7 +32,7 @@ fn problem(case: &Case) -> Result<Problem, Box<dyn Error>> {
         || Array2::from_shape_simple_fn((case.n, case.d), || StandardNormal.sample(&mut rng));
     let (x, y): (Array2<f64>, Array2<f64>) = (normal(), normal());
     let samples = Samples::new(x.view(), y.view(), Standardize::Within)?;
-    let features = Features::new(samples, case.basis.clone())?;
+    let features = Products::new(samples, case.basis.clone())?;
     let loss = Loss::density_ratio(Direction::Forward, case.n, case.n);
     Ok(Problem::new(features, loss, PenaltyFactors::equal())?)
 }
@@ -45,6 +45,7 @@ fn run(case: &Case, method: Method) -> Result<(), Box<dyn Error>> {
         method,
         tolerance: 1e-6,
         max_iter: 10_000,
+        numerator: 0..case.n,
         denominator: case.n..2 * case.n,
     };
     let mut best = f64::INFINITY;

@@ -7,6 +7,11 @@ pub fn factor_index(u: usize, v: usize) -> usize {
     u * (u + 1) / 2 + v
 }
 
+/// How many factors there are of this many variables: pairs and singles.
+pub fn pairwise_factors(variables: usize) -> usize {
+    factor_index(variables, 0)
+}
+
 /// The variables u >= v of a factor.
 pub fn factor_variables(factor: usize) -> (usize, usize) {
     let mut u = (((8.0 * factor as f64 + 1.0).sqrt() - 1.0) / 2.0) as usize;
@@ -68,6 +73,17 @@ impl PenaltyFactors {
         }
     }
 
+    /// `w_t` of a factor by its number.
+    pub fn at(&self, factor: usize) -> f64 {
+        match self {
+            Self::ByKind { .. } => {
+                let (u, v) = factor_variables(factor);
+                self.of(u, v)
+            }
+            Self::Each(values) => values[factor],
+        }
+    }
+
     /// The smallest positive `w_t` of a pair: what a bound over pairs may divide by.
     pub fn smallest_edge(&self, variables: usize) -> f64 {
         match self {
@@ -81,30 +97,23 @@ impl PenaltyFactors {
     }
 
     /// The smallest positive `w_t` of any factor.
-    pub fn smallest(&self, variables: usize) -> f64 {
-        match self {
-            Self::ByKind { single, .. } if *single > 0.0 => {
-                self.smallest_edge(variables).min(*single)
-            }
-            Self::ByKind { .. } => self.smallest_edge(variables),
-            Self::Each(values) => {
-                values.iter().filter(|w| **w > 0.0).fold(f64::INFINITY, |least, w| least.min(*w))
-            }
-        }
+    pub fn smallest(&self) -> f64 {
+        let given: &[f64] = match self {
+            Self::ByKind { single, edge } => &[*single, *edge],
+            Self::Each(values) => values,
+        };
+        given.iter().filter(|w| **w > 0.0).fold(f64::INFINITY, |least, w| least.min(*w))
     }
 
-    /// The factors that carry no penalty.
-    pub fn unpenalised(&self, variables: usize) -> Vec<usize> {
-        let all = || (0..variables).flat_map(|u| (0..=u).map(move |v| (u, v)));
+    /// Those of `factors` factors that carry no penalty.
+    pub fn unpenalised(&self, factors: usize) -> Vec<usize> {
         match self {
             Self::ByKind { single, edge } if *single > 0.0 && *edge > 0.0 => Vec::new(),
+            // Singles are numbered (u, u): no need to look at all pairs.
             Self::ByKind { edge, .. } if *edge > 0.0 => {
-                (0..variables).map(|u| factor_index(u, u)).collect()
+                (0..).map(|u| factor_index(u, u)).take_while(|factor| *factor < factors).collect()
             }
-            _ => all()
-                .filter(|(u, v)| self.of(*u, *v) == 0.0)
-                .map(|(u, v)| factor_index(u, v))
-                .collect(),
+            _ => (0..factors).filter(|factor| self.at(*factor) == 0.0).collect(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Fits along a sequence of lambda2, each started from the one before.
 
 use crate::error::{Error, Result};
-use crate::features::Coefficients;
+use crate::features::{Coefficients, Features};
 use crate::monitor::Monitor;
 use crate::problem::{Problem, Status, Tolerance};
 use crate::scan::Drift;
@@ -62,7 +62,9 @@ pub struct Settings {
     pub tolerance: f64,
     /// Iterations for one lambda2.
     pub max_iter: usize,
-    /// Rows over which the log-normaliser is taken: those of the denominator sample.
+    /// Rows of `x`, over which the mean score is taken.
+    pub numerator: Range<usize>,
+    /// Rows of `y`, over which the log-normaliser is taken.
     pub denominator: Range<usize>,
 }
 
@@ -85,6 +87,8 @@ pub struct Step {
     pub seconds: f64,
     /// `log mean exp(f'theta)` over the denominator sample.
     pub log_normalizer: f64,
+    /// `mean f'theta` over the numerator sample.
+    pub mean_score: f64,
     /// The factors off zero.
     pub coefficients: Coefficients,
 }
@@ -139,10 +143,16 @@ pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<
 /// round differently. Between equal samples all of `xi` is rounding, and nothing may be detected.
 fn round_up(largest: f64, problem: &Problem) -> f64 {
     const ROUNDING: f64 = 64.0 * f64::EPSILON;
-    let sums = Drift::new(&problem.features, &problem.loss.row_weights_at_zero()).largest();
-    let least = problem.penalty.smallest(problem.features.variables());
+    let weights = problem.loss.row_weights_at_zero();
+    let total = || weights.iter().map(|c| c.abs()).sum::<f64>();
+    let sums = match &problem.features {
+        Features::Products(products) => Drift::new(products, &weights).largest(),
+        Features::Rbf(_) => total(),
+        Features::Table(table) => total() * table.largest(),
+    };
+    let least = problem.penalty.smallest();
     let noise = if least.is_finite() { ROUNDING * sums / least } else { 0.0 };
-    let unpenalised = !problem.penalty.unpenalised(problem.features.variables()).is_empty();
+    let unpenalised = !problem.penalty.unpenalised(problem.features.factors()).is_empty();
     let share = if unpenalised { NULL_FIT_ROUNDING } else { ROUNDING };
     largest * (1.0 + share) + noise
 }
@@ -157,6 +167,8 @@ impl Step {
     ) -> Self {
         let unbounded = fitted.status == Status::Unbounded;
         let log_normalizer = log_normalizer(&fitted, problem, &settings.denominator);
+        let scores = problem.features.scores(settings.numerator.clone(), &fitted.coefficients);
+        let mean_score = scores.iter().sum::<f64>() / scores.len() as f64;
         let coefficients = if unbounded { Coefficients::default() } else { fitted.coefficients };
         Self {
             lambda2,
@@ -167,6 +179,7 @@ impl Step {
             residual: if unbounded { f64::NAN } else { fitted.residual },
             seconds: begun.elapsed().as_secs_f64(),
             log_normalizer: if unbounded { f64::NAN } else { log_normalizer },
+            mean_score: if unbounded { f64::NAN } else { mean_score },
             coefficients,
         }
     }

@@ -1,6 +1,6 @@
 //! The problem of one fit, and the certificate of a solution.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::factors::PenaltyFactors;
 use crate::features::Features;
 use crate::loss::{Loss, Weights};
@@ -24,12 +24,18 @@ pub struct Problem {
 
 impl Problem {
     /// Put the parts together.
-    pub fn new(features: Features, loss: Loss, penalty: PenaltyFactors) -> Result<Self> {
+    pub fn new(features: impl Into<Features>, loss: Loss, penalty: PenaltyFactors) -> Result<Self> {
+        let features = features.into();
         penalty.validate(features.factors())?;
+        if let (Features::Table(_), PenaltyFactors::ByKind { .. }) = (&features, &penalty) {
+            return Err(Error::Argument(
+                "penalty factors: a table needs one for each factor".into(),
+            ));
+        }
         Ok(Self { features, loss, penalty })
     }
 
-    /// `sum_i alpha_i h_i` of feature k of the factor (u, v), h with the terms' signs.
+    /// `sum_i alpha_i h_i` of feature k of a factor, h with the terms' signs.
     #[inline(always)]
     pub fn moment<S: Simd>(&self, simd: S, at: (usize, usize, usize), alpha: &[f64]) -> f64 {
         let mut total = 0.0;
@@ -55,7 +61,7 @@ impl Problem {
         }
     }
 
-    /// `g_k`: the linear term's moment of feature k of the factor (u, v).
+    /// `g_k`: the linear term's moment of feature k of a factor.
     #[inline(always)]
     pub fn linear_moment<S: Simd>(&self, simd: S, at: (usize, usize, usize)) -> f64 {
         self.features.moment(simd, at, 0..self.features.rows(), self.loss.linear())
@@ -108,7 +114,7 @@ pub trait RowDesign: Design {
     fn row_ids(&self, group: usize) -> Range<usize>;
     /// All row numbers are below this.
     fn row_count(&self) -> usize;
-    /// Whether every factor has one feature.
+    /// Whether no factor has more than one feature.
     fn single(&self) -> bool;
     /// Changes when rows lose their numbers.
     fn generation(&self) -> usize;

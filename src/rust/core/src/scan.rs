@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::factors::{factor_index, factor_variables, PenaltyFactors};
-use crate::features::Features;
+use crate::features::Products;
 use crate::kernel::{tile, Panels, COLS, ROWS};
 use crate::monitor::Monitor;
 use crate::simd::{dispatch, dot, dot3, largest};
@@ -69,7 +69,7 @@ pub struct Query<'a> {
 
 /// Look at the listed factors.
 pub fn listed(
-    features: &Features,
+    features: &Products,
     query: Query<'_>,
     factors: &[usize],
     monitor: &Monitor,
@@ -85,7 +85,7 @@ pub fn listed(
 }
 
 struct Listed<'a> {
-    features: &'a Features,
+    features: &'a Products,
     query: Query<'a>,
     factors: &'a [usize],
 }
@@ -99,7 +99,7 @@ impl WithSimd for Listed<'_> {
         for &factor in self.factors {
             let (u, v) = factor_variables(factor);
             let mut square = 0.0;
-            for k in 0..self.features.size(factor) {
+            for k in 0..self.features.size_of(u, v) {
                 let xi = self.features.moment(
                     simd,
                     (u, v, k),
@@ -124,14 +124,14 @@ pub struct Scanner {
 }
 
 /// One power of every variable, if a product needs it.
-fn pack<const WIDTH: usize>(features: &Features, p: usize, used: bool) -> Option<Panels<WIDTH>> {
+fn pack<const WIDTH: usize>(features: &Products, p: usize, used: bool) -> Option<Panels<WIDTH>> {
     let column = |u| features.column(p, u);
     used.then(|| Panels::pack(features.variables(), features.rows(), column, None))
 }
 
 impl Scanner {
     /// Pack what every pass reads.
-    pub fn new(features: &Features) -> Self {
+    pub fn new(features: &Products) -> Self {
         // Products proper: features of both variables.
         let products: Vec<(usize, usize)> =
             features.basis().pair.iter().copied().filter(|(p, q)| *p > 0 && *q > 0).collect();
@@ -142,7 +142,7 @@ impl Scanner {
     }
 
     /// One pass over every factor.
-    pub fn all(&self, features: &Features, query: Query<'_>, monitor: &Monitor) -> Result<Hits> {
+    pub fn all(&self, features: &Products, query: Query<'_>, monitor: &Monitor) -> Result<Hits> {
         let singles: Vec<usize> = (0..features.variables()).map(|u| factor_index(u, u)).collect();
         let mut hits = listed(features, query, &singles, monitor)?;
         let pass = Pass::new(self, features, query);
@@ -162,7 +162,7 @@ impl Scanner {
 /// One pass over all pairs: the left sides packed with the row weights in them.
 struct Pass<'a> {
     scanner: &'a Scanner,
-    features: &'a Features,
+    features: &'a Products,
     query: Query<'a>,
     /// First factors of the products times `c`, by exponent.
     left: Vec<Option<Panels<ROWS>>>,
@@ -179,7 +179,7 @@ struct Task {
 }
 
 impl<'a> Pass<'a> {
-    fn new(scanner: &'a Scanner, features: &'a Features, query: Query<'a>) -> Self {
+    fn new(scanner: &'a Scanner, features: &'a Products, query: Query<'a>) -> Self {
         let pairs = &features.basis().pair;
         let top = pairs.iter().map(|(p, q)| *p.max(q)).max().unwrap_or(0);
         let weighted = |panels: &Option<Panels<ROWS>>| {
@@ -342,7 +342,7 @@ pub struct TimedPass {
 
 /// Time one pass that reports no factor: the yardstick for whole paths.
 pub fn timed_pass(
-    features: &Features,
+    features: &Products,
     weights: &[f64],
     penalty: &PenaltyFactors,
     monitor: &Monitor,
@@ -369,7 +369,7 @@ impl Drift {
     ///
     /// Cauchy-Schwarz: `|sum_r delta_r s_u^p s_v^q| <= a_pu a_qv`, `a_pu^2 = sum_r |delta_r| s_u^2p`,
     /// and over the features of a pair the squares add up to at most `sum_p a_pu^2 sum_q a_qv^2`.
-    pub fn new(features: &Features, delta: &[f64]) -> Self {
+    pub fn new(features: &Products, delta: &[f64]) -> Self {
         let size: Vec<f64> = delta.iter().map(|x| x.abs()).collect();
         let mut exponents: Vec<usize> =
             features.basis().pair.iter().flat_map(|(p, q)| [*p, *q]).collect();
@@ -420,7 +420,7 @@ impl Drift {
 }
 
 struct Reach<'a> {
-    features: &'a Features,
+    features: &'a Products,
     variables: &'a [usize],
     size: &'a [f64],
     exponents: &'a [usize],

@@ -6,9 +6,9 @@
 //! pass is made when they become many.
 
 use crate::error::Result;
-use crate::factors::factor_index;
+use crate::factors::{factor_index, PenaltyFactors};
+use crate::features::Products;
 use crate::monitor::Monitor;
-use crate::problem::Problem;
 use crate::scan::{listed, Drift, Hits, Query, Scanner};
 
 /// Up to this many multiplications a full pass costs less than the bookkeeping to avoid it.
@@ -24,7 +24,8 @@ const MARGIN: f64 = 0.9;
 
 /// Answers "which factors are above" along a path.
 pub struct Screen<'a> {
-    problem: &'a Problem,
+    penalty: &'a PenaltyFactors,
+    products: &'a Products,
     scanner: Scanner,
     reference: Option<Reference>,
     singles: Vec<usize>,
@@ -44,14 +45,15 @@ struct Reference {
 
 impl<'a> Screen<'a> {
     /// Pack the features once for all passes.
-    pub fn new(problem: &'a Problem) -> Self {
-        let variables = problem.features.variables();
+    pub fn new(products: &'a Products, penalty: &'a PenaltyFactors) -> Self {
+        let variables = products.variables();
         Self {
-            problem,
-            scanner: Scanner::new(&problem.features),
+            penalty,
+            products,
+            scanner: Scanner::new(products),
             reference: None,
             singles: (0..variables).map(|u| factor_index(u, u)).collect(),
-            least: problem.penalty.smallest_edge(variables),
+            least: penalty.smallest_edge(variables),
             passes: 0,
         }
     }
@@ -62,11 +64,11 @@ impl<'a> Screen<'a> {
     }
 
     fn query<'b>(&'b self, weights: &'b [f64], level: f64) -> Query<'b> {
-        Query { weights, penalty: &self.problem.penalty, level }
+        Query { weights, penalty: self.penalty, level }
     }
 
     fn small(&self) -> bool {
-        self.problem.features.factors() * self.problem.features.rows() <= SMALL_PASS
+        self.products.factors() * self.products.rows() <= SMALL_PASS
     }
 
     /// The factors with the largest `|xi_t| / w_t`, among them certainly the largest of all.
@@ -89,8 +91,7 @@ impl<'a> Screen<'a> {
             return self.pass(weights, hint, monitor);
         }
         if let Some(candidates) = self.candidates(weights, level, hint) {
-            let mut hits =
-                listed(&self.problem.features, self.query(weights, hint), &candidates, monitor)?;
+            let mut hits = listed(self.products, self.query(weights, hint), &candidates, monitor)?;
             // A pair may be both kept and within reach.
             hits.sort_unstable_by_key(|hit| hit.variables);
             hits.dedup_by_key(|hit| hit.variables);
@@ -103,16 +104,15 @@ impl<'a> Screen<'a> {
 
     /// The factors that have to be looked at, or `None` if a full pass is due.
     fn candidates(&self, weights: &[f64], level: f64, hint: f64) -> Option<Vec<usize>> {
-        let features = &self.problem.features;
         let reference = self.reference.as_ref()?;
         let delta: Vec<f64> =
             weights.iter().zip(&reference.weights).map(|(now, then)| now - then).collect();
-        let drift = Drift::new(features, &delta);
+        let drift = Drift::new(self.products, &delta);
         let room = (level - reference.level) * self.least;
         if room.is_nan() || room <= 0.0 {
             return None;
         }
-        let mut candidates = drift.pairs_beyond(room, features.factors() / RESCAN)?;
+        let mut candidates = drift.pairs_beyond(room, self.products.factors() / RESCAN)?;
         for hit in &reference.hits {
             let (u, v) = (hit.variables.0 as usize, hit.variables.1 as usize);
             if u != v && hit.norm + drift.bound(u, v) > hint * hit.weight {
@@ -127,7 +127,7 @@ impl<'a> Screen<'a> {
     /// One pass over all factors, which becomes the reference.
     fn pass(&mut self, weights: &[f64], level: f64, monitor: &Monitor) -> Result<Hits> {
         self.passes += 1;
-        let hits = self.scanner.all(&self.problem.features, self.query(weights, level), monitor)?;
+        let hits = self.scanner.all(self.products, self.query(weights, level), monitor)?;
         if !self.small() {
             let weights = weights.to_vec();
             self.reference = Some(Reference { weights, level, hits: hits.clone() });
@@ -137,16 +137,14 @@ impl<'a> Screen<'a> {
 
     /// The level above which about one factor in `KEEP` stands, from a sample spread over all.
     fn sampled_level(&self, weights: &[f64], monitor: &Monitor) -> Result<f64> {
-        let factors = self.problem.features.factors();
+        let factors = self.products.factors();
         // Multiples of an irrational share of the whole fall evenly and hit no pattern of the index.
         let share = (factors as f64 * 0.618_033_988_749_895) as usize;
         let sample: Vec<usize> = (0..SAMPLE).map(|i| i * share % factors).collect();
         // Below every level, so that every penalised factor of the sample is reported.
         let query = self.query(weights, -1.0);
-        let mut ratios: Vec<f64> = listed(&self.problem.features, query, &sample, monitor)?
-            .iter()
-            .map(|hit| hit.ratio())
-            .collect();
+        let mut ratios: Vec<f64> =
+            listed(self.products, query, &sample, monitor)?.iter().map(|hit| hit.ratio()).collect();
         ratios.sort_unstable_by(|a, b| b.total_cmp(a));
         // Just below it: factors that tie with it must be among those kept.
         Ok(ratios.get(ratios.len() / KEEP).map_or(0.0, |ratio| ratio * (1.0 - 1e-9)))

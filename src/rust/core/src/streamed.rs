@@ -3,6 +3,7 @@
 //! What the paper's primal and dual solvers work on. It shares neither the tiles nor the screening
 //! of the fast pass: that the two agree is a check on both.
 
+use crate::features::Place;
 use crate::problem::{Design, Problem};
 use crate::simd::dispatch;
 use pulp::{Simd, WithSimd};
@@ -21,8 +22,7 @@ pub struct Streamed<'a> {
 
 #[derive(Clone, Copy)]
 struct Factor {
-    u: usize,
-    v: usize,
+    place: Place,
     /// Where its coefficients start.
     start: usize,
     size: usize,
@@ -32,12 +32,12 @@ struct Factor {
 impl<'a> Streamed<'a> {
     /// All factors; one with an infinite penalty keeps its place as zeros.
     pub fn new(problem: &'a Problem) -> Self {
-        let variables = problem.features.variables();
         let mut factors = Vec::with_capacity(problem.features.factors());
         let mut start = 0;
-        for (u, v) in (0..variables).flat_map(|u| (0..=u).map(move |v| (u, v))) {
-            let size = problem.features.size_of(u, v);
-            factors.push(Factor { u, v, start, size, weight: problem.penalty.of(u, v) });
+        for number in 0..problem.features.factors() {
+            let place = problem.features.place(number);
+            let size = problem.features.size_of(place.0, place.1);
+            factors.push(Factor { place, start, size, weight: problem.penalty.at(number) });
             start += size;
         }
         let mut design = Self { problem, factors, linear: Vec::new() };
@@ -104,7 +104,7 @@ impl WithSimd for Moments<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
         let mut out = Vec::new();
-        for Factor { u, v, size, .. } in self.factors {
+        for Factor { place: (u, v), size, .. } in self.factors {
             for k in 0..*size {
                 out.push(match self.alpha {
                     Some(alpha) => self.problem.moment(simd, (*u, *v, k), alpha),
@@ -128,7 +128,7 @@ impl WithSimd for Scores<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
         let mut scores = vec![0.0; self.problem.loss.scores()];
-        for Factor { u, v, start, size, .. } in self.factors {
+        for Factor { place: (u, v), start, size, .. } in self.factors {
             for (k, value) in self.theta[*start..start + size].iter().enumerate() {
                 if *value != 0.0 {
                     self.problem.add_feature(simd, (*u, *v, k), *value, &mut scores);

@@ -4,6 +4,7 @@
 //! stored, and both cost a tenth of going through stored rows one by one.
 
 use crate::factors::factor_index;
+use crate::features::Products;
 use crate::kernel::{tile, Panels, COLS, ROWS};
 use crate::penalty::norm;
 use crate::problem::{Design, DualPoint, Lambda, Problem, RowDesign};
@@ -19,7 +20,7 @@ const BLOCK: usize = 512;
 
 /// Every factor of a problem with product features.
 pub struct Whole<'a> {
-    problem: &'a Problem,
+    products: &'a Products,
     blocks: Vec<Block>,
     /// The term's sign of every scored row.
     signs: Vec<f64>,
@@ -44,15 +45,14 @@ struct Block {
 }
 
 impl Block {
-    fn new(problem: &Problem, span: Range<usize>, rows: &[usize]) -> Self {
-        let features = &problem.features;
-        let variables = features.variables();
+    fn new(products: &Products, span: Range<usize>, rows: &[usize]) -> Self {
+        let variables = products.variables();
         let width = span.len();
         let gather = |p: usize| -> Vec<f64> {
-            let value = |u: usize, row: &usize| features.column(p, u)[*row];
+            let value = |u: usize, row: &usize| products.column(p, u)[*row];
             (0..variables).flat_map(|u| rows.iter().map(move |row| value(u, row))).collect()
         };
-        let columns: Vec<Vec<f64>> = (0..=features.basis().degree()).map(gather).collect();
+        let columns: Vec<Vec<f64>> = (0..=products.basis().degree()).map(gather).collect();
         let turn = |column: &Vec<f64>| {
             Panels::pack_rows(width, variables, |u| &column[u * width..][..width], |_| 1.0)
         };
@@ -75,33 +75,31 @@ fn pack<const WIDTH: usize>(columns: &[f64], width: usize) -> Panels<WIDTH> {
 
 impl<'a> Whole<'a> {
     /// Multiplications for one look at all factors: what decides whether a problem is small.
-    pub fn cost(problem: &Problem) -> usize {
-        let basis = problem.features.basis();
-        problem.features.factors() * basis.pair.len() * problem.loss.scores()
+    pub fn cost(problem: &Problem, products: &Products) -> usize {
+        products.factors() * products.basis().pair.len() * problem.loss.scores()
     }
 
-    /// Gather the scored rows.
-    pub fn new(problem: &'a Problem) -> Self {
-        let features = &problem.features;
-        let variables = features.variables();
+    /// Gather the scored rows of a problem and its products.
+    pub fn new(problem: &'a Problem, products: &'a Products) -> Self {
+        let variables = products.variables();
         let terms = problem.loss.terms();
         let rows: Vec<usize> = terms.iter().flat_map(|term| term.rows.clone()).collect();
         let signs = terms.iter().flat_map(|term| vec![term.sign; term.rows.len()]).collect();
         let blocks = (0..rows.len())
             .step_by(BLOCK)
             .map(|start| start..rows.len().min(start + BLOCK))
-            .map(|span| Block::new(problem, span.clone(), &rows[span]))
+            .map(|span| Block::new(products, span.clone(), &rows[span]))
             .collect();
         let mut places = Vec::new();
-        let mut weights = Vec::with_capacity(features.factors());
+        let mut weights = Vec::with_capacity(products.factors());
         let mut starts = vec![0];
         for (u, v) in (0..variables).flat_map(|u| (0..=u).map(move |v| (u, v))) {
-            places.extend((0..features.size_of(u, v)).map(|k| (u, v, k)));
+            places.extend((0..products.size_of(u, v)).map(|k| (u, v, k)));
             weights.push(problem.penalty.of(u, v));
             starts.push(places.len());
         }
         let linear = dispatch(Linear { problem, places: &places });
-        Self { problem, blocks, signs, weights, linear, places, starts }
+        Self { products, blocks, signs, weights, linear, places, starts }
     }
 
     /// Theta at `xi`, and the sum of the conjugates of the penalties.
@@ -126,7 +124,7 @@ impl<'a> Whole<'a> {
     /// Where the coefficients of the factor (u, v) start: u singles and all earlier pairs precede.
     #[inline(always)]
     fn start(&self, u: usize, v: usize) -> usize {
-        let basis = self.problem.features.basis();
+        let basis = self.products.basis();
         (factor_index(u, v) - u) * basis.pair.len() + u * basis.single.len()
     }
 }
@@ -169,7 +167,7 @@ impl Design for Whole<'_> {
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
         let off_zero = theta.iter().filter(|t| **t != 0.0).count();
         // A tile must be mostly variables, and those mostly off zero.
-        let wide = self.problem.features.variables() >= 2 * ROWS;
+        let wide = self.products.variables() >= 2 * ROWS;
         let dense = wide && off_zero > theta.len() / DENSE;
         let part = |block: &Block| {
             if dense {
@@ -208,7 +206,7 @@ impl RowDesign for Whole<'_> {
     }
 
     fn single(&self) -> bool {
-        self.places.len() == self.weights.len()
+        self.products.basis().single.len() <= 1 && self.products.basis().pair.len() == 1
     }
 
     fn generation(&self) -> usize {
@@ -217,7 +215,7 @@ impl RowDesign for Whole<'_> {
 
     fn copy_row(&self, id: usize, span: Range<usize>, out: &mut [f64]) {
         let (u, v, k) = self.places[id];
-        let (p, q) = self.problem.features.basis().exponents(u, v, k);
+        let (p, q) = self.products.basis().exponents(u, v, k);
         let mut done = 0;
         for block in &self.blocks[span.start / BLOCK..span.end.div_ceil(BLOCK)] {
             let start = span.start.max(block.span.start) - block.span.start;
@@ -252,9 +250,9 @@ impl WithSimd for Moments<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
         let Self { design, block, alpha } = self;
-        let basis = design.problem.features.basis();
+        let basis = design.products.basis();
         let (singles, size) = (basis.single.len(), basis.pair.len());
-        let variables = design.problem.features.variables();
+        let variables = design.products.variables();
         let mut signed = Vec::with_capacity(block.span.len());
         for (a, sign) in alpha[block.span.clone()].iter().zip(&design.signs[block.span.clone()]) {
             signed.push(a * sign);
@@ -307,11 +305,11 @@ impl WithSimd for SparseScores<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
         let Self { design, block, theta } = self;
-        let basis = design.problem.features.basis();
+        let basis = design.products.basis();
         let size = basis.pair.len();
         let mut scores = vec![0.0; block.span.len()];
         let mut sum = vec![0.0; block.span.len()];
-        for u in 0..design.problem.features.variables() {
+        for u in 0..design.products.variables() {
             for (k, &(p, q)) in basis.pair.iter().enumerate() {
                 let start = design.start(u, 0) + k;
                 let mut any = false;
@@ -348,9 +346,9 @@ impl WithSimd for DenseScores<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
         let Self { design, block, theta } = self;
-        let basis = design.problem.features.basis();
+        let basis = design.products.basis();
         let (size, width) = (basis.pair.len(), block.span.len());
-        let variables = design.problem.features.variables();
+        let variables = design.products.variables();
         let mut scores = vec![0.0; width];
         let mut left = vec![0.0; variables.next_multiple_of(ROWS) * ROWS];
         let mut sums = [0.0; ROWS * COLS];
@@ -391,8 +389,8 @@ fn add_singles<S: Simd>(
     theta: &[f64],
     scores: &mut [f64],
 ) {
-    for u in 0..design.problem.features.variables() {
-        for (k, &p) in design.problem.features.basis().single.iter().enumerate() {
+    for u in 0..design.products.variables() {
+        for (k, &p) in design.products.basis().single.iter().enumerate() {
             axpy(simd, theta[design.start(u, u) + k], block.column(p, u), scores);
         }
     }

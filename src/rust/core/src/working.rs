@@ -1,6 +1,6 @@
 //! The working set: the few factors whose features are stored while a fit is at work on them.
 
-use crate::factors::factor_variables;
+use crate::features::Place;
 use crate::loss::Loss;
 use crate::penalty::norm;
 use crate::problem::{Design, DualPoint, Lambda, Problem, RowDesign};
@@ -134,14 +134,14 @@ impl WorkingSet {
     }
 
     fn store(&mut self, problem: &Problem, factor: usize) -> usize {
-        let (u, v) = factor_variables(factor);
-        let size = problem.features.size(factor);
+        let place = problem.features.place(factor);
+        let size = problem.features.size_of(place.0, place.1);
         let first_row = self.row_linear.len();
         let start = self.rows.len();
         self.rows.resize(start + size * self.width, 0.0);
         let rows = &mut self.rows[start..];
-        dispatch(Store { problem, variables: (u, v), rows, linear: &mut self.row_linear });
-        let weight = problem.penalty.of(u, v);
+        dispatch(Store { problem, place, rows, linear: &mut self.row_linear });
+        let weight = problem.penalty.at(factor);
         self.entries.push(Entry { factor, weight, first_row, size, active: false });
         self.place.insert(factor, self.entries.len() - 1);
         self.entries.len() - 1
@@ -218,7 +218,7 @@ impl RowDesign for WorkingSet {
     }
 
     fn single(&self) -> bool {
-        self.linear.len() == self.active.len()
+        self.active.iter().all(|slot| self.entries[*slot].size <= 1)
     }
 
     fn generation(&self) -> usize {
@@ -257,7 +257,7 @@ impl RowDesign for WorkingSet {
 /// Fill the rows of a factor and append its share of the linear term.
 struct Store<'a> {
     problem: &'a Problem,
-    variables: (usize, usize),
+    place: Place,
     rows: &'a mut [f64],
     linear: &'a mut Vec<f64>,
 }
@@ -267,7 +267,7 @@ impl WithSimd for Store<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let (u, v) = self.variables;
+        let (u, v) = self.place;
         let width = self.problem.loss.scores();
         for (k, row) in self.rows.chunks_exact_mut(width).enumerate() {
             self.problem.add_feature(simd, (u, v, k), 1.0, row);

@@ -3,7 +3,9 @@
 mod common;
 
 use common::judge::{assert_same_hits, Judge};
-use common::{cubic, normals, penalty_factors, quartic, random, samples_of, Case, DIRECTIONS};
+use common::{
+    cubic, normals, penalty_factors, products, quartic, random, samples_of, Case, DIRECTIONS,
+};
 use kliepnet_core::features::Basis;
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::problem::{Design, DualPoint, Lambda, Problem, RowDesign};
@@ -115,7 +117,12 @@ fn assert_like_streamed(design: &dyn RowDesign, problem: &Problem, seed: u64, wh
 fn whole_and_streamed_agree() {
     for (k, case) in cases().iter().enumerate().filter(|(_, case)| case.x.ncols() < 32) {
         let problem = case.problem();
-        assert_like_streamed(&Whole::new(&problem), &problem, k as u64, "whole");
+        assert_like_streamed(
+            &Whole::new(&problem, products(&problem)),
+            &problem,
+            k as u64,
+            "whole",
+        );
     }
 }
 
@@ -201,7 +208,7 @@ fn assert_dual_point(design: &dyn RowDesign, case: &Case, problem: &Problem, see
 fn dual_points_are_as_defined() {
     for (k, case) in cases().iter().enumerate().filter(|(_, case)| case.x.ncols() < 32) {
         let problem = case.problem();
-        assert_dual_point(&Whole::new(&problem), case, &problem, k as u64);
+        assert_dual_point(&Whole::new(&problem, products(&problem)), case, &problem, k as u64);
         let mut set = WorkingSet::new(&problem.loss);
         set.activate(&problem, 0..problem.features.factors());
         assert_dual_point(&set, case, &problem, k as u64);
@@ -212,14 +219,14 @@ fn dual_points_are_as_defined() {
 fn a_pass_reports_what_is_above_the_level() {
     for (k, case) in cases().iter().enumerate() {
         let (problem, judge) = (case.problem(), case.judge());
-        let scanner = Scanner::new(&problem.features);
+        let scanner = Scanner::new(products(&problem));
         // Any weights of both signs, not only those of some alpha.
         let weights = normals(problem.features.rows(), 0.1, &mut random(k as u64));
         let largest = judge.largest_ratio(&judge.xi_of_rows(&weights));
         for share in [0.0, 0.1, 0.7, 1.1] {
             let level = share * largest;
             let query = Query { weights: &weights, penalty: &problem.penalty, level };
-            let hits = scanner.all(&problem.features, query, &Monitor::new()).unwrap();
+            let hits = scanner.all(products(&problem), query, &Monitor::new()).unwrap();
             for hit in &hits {
                 assert_eq!(hit.weight, judge.weight(hit.factor()));
             }

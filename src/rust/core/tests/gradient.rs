@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{cubic, normals, quartic, random, samples_of, Case, DIRECTIONS};
+use common::{cubic, normals, products, quartic, random, samples_of, Case, DIRECTIONS};
 use kliepnet_core::features::Basis;
 use kliepnet_core::problem::{Design, Problem};
 use kliepnet_core::streamed::Streamed;
@@ -67,7 +67,7 @@ fn of_the_streamed_design() {
 fn of_the_whole_design() {
     for (case, theta) in cases() {
         let problem = case.problem();
-        let xi = xi_of(&Whole::new(&problem), &problem, &theta);
+        let xi = xi_of(&Whole::new(&problem, products(&problem)), &problem, &theta);
         assert_is_gradient(&xi, &slopes(&case, &theta), "whole");
     }
 }

@@ -6,7 +6,7 @@ use common::{cubic, down, samples, settings, Case};
 use kliepnet_core::data::{Samples, Standardize};
 use kliepnet_core::error::{Error, Result};
 use kliepnet_core::factors::PenaltyFactors;
-use kliepnet_core::features::{Basis, Features};
+use kliepnet_core::features::{Basis, Products};
 use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::path::{fit, Grid, Method};
@@ -18,12 +18,12 @@ fn standardise(x: &Array2<f64>, y: &Array2<f64>, standardize: Standardize) -> Re
 }
 
 /// Features of raw samples in which single values were replaced.
-fn raw_features(basis: Basis, values: &[(usize, f64)]) -> Result<Features> {
+fn raw_features(basis: Basis, values: &[(usize, f64)]) -> Result<Products> {
     let (mut x, y) = samples(6, 10, 1);
     for (column, value) in values {
         x[(3, *column)] = *value;
     }
-    Features::new(standardise(&x, &y, Standardize::None)?, basis)
+    Products::new(standardise(&x, &y, Standardize::None)?, basis)
 }
 
 fn argument<T>(result: Result<T>) -> String {
@@ -86,7 +86,7 @@ fn values_that_are_no_numbers_are_refused() {
 fn large_values_that_can_be_standardised_are_not_refused() {
     let (mut x, y) = samples(6, 10, 2);
     x.column_mut(2).mapv_inplace(|value| value * 1e200);
-    let features = Features::new(standardise(&x, &y, Standardize::Within).unwrap(), cubic());
+    let features = Products::new(standardise(&x, &y, Standardize::Within).unwrap(), cubic());
     assert!(features.is_ok());
 }
 
@@ -130,7 +130,7 @@ fn samples_of_different_shapes_are_refused() {
 fn with_penalty(penalty: PenaltyFactors) -> Result<Problem> {
     let (x, y) = samples(4, 10, 6);
     let features =
-        Features::new(standardise(&x, &y, Standardize::Within).unwrap(), Basis::gaussian());
+        Products::new(standardise(&x, &y, Standardize::Within).unwrap(), Basis::gaussian());
     Problem::new(features.unwrap(), Loss::density_ratio(Direction::Forward, 10, 10), penalty)
 }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::judge::distance;
-use common::{cubic, down, normals, quartic, random, samples, Case};
+use common::{cubic, down, normals, products, quartic, random, samples, Case};
 use kliepnet_core::factors::{factor_index, PenaltyFactors};
 use kliepnet_core::features::{Basis, Coefficients};
 use kliepnet_core::monitor::Monitor;
@@ -52,8 +52,8 @@ fn assert_screened(
 ) {
     let screened = screen.above(weights, level, hint, &Monitor::new()).unwrap();
     let query = Query { weights, penalty: &problem.penalty, level };
-    let scanner = Scanner::new(&problem.features);
-    let mut all = scanner.all(&problem.features, query, &Monitor::new()).unwrap();
+    let scanner = Scanner::new(products(problem));
+    let mut all = scanner.all(products(problem), query, &Monitor::new()).unwrap();
     all.sort_unstable_by_key(|hit| hit.variables);
     let above = |hit: &Hit| hit.norm > level * hit.weight;
     let found: Vec<Hit> = screened.iter().copied().filter(above).collect();
@@ -75,7 +75,7 @@ fn assert_screened(
 fn assert_screened_along(case: &Case, grid: Grid) {
     let problem = case.problem();
     let path = weights_along(&problem, &case.settings(0.1, grid, Method::Auto));
-    let mut screen = Screen::new(&problem);
+    let mut screen = Screen::new(products(&problem), &problem.penalty);
     for (k, (lambda2, weights)) in path.iter().enumerate() {
         let next = path.get(k + 1).map_or(*lambda2, |next| next.0);
         assert_screened(&mut screen, &problem, *lambda2, 2.0 * next - lambda2, weights);
@@ -126,7 +126,7 @@ fn largest_ratio(hits: &[Hit]) -> f64 {
 #[test]
 fn at_weights_that_jump() {
     let problem = with_outliers(4).problem();
-    let mut screen = Screen::new(&problem);
+    let mut screen = Screen::new(products(&problem), &problem.penalty);
     let base = problem.loss.row_weights_at_zero();
     let largest = largest_ratio(&screen.top(&base, &Monitor::new()).unwrap());
     for (k, size) in [1e-4, 1e-3, 1e-2, 1e-3, 0.1, 1e-4].into_iter().enumerate() {
@@ -145,7 +145,9 @@ fn the_largest_is_the_largest() {
         let problem = case.problem();
         let mut rng = random(seed);
         let weights = normals(problem.features.rows(), 0.02, &mut rng);
-        let top = Screen::new(&problem).top(&weights, &Monitor::new()).unwrap();
+        let top = Screen::new(products(&problem), &problem.penalty)
+            .top(&weights, &Monitor::new())
+            .unwrap();
         let largest = largest_ratio(&top);
         let judge = case.judge();
         let want = judge.largest_ratio(&judge.xi_of_rows(&weights));
@@ -190,7 +192,7 @@ fn the_drift_bound_holds_and_is_met_by_copies() {
         let mixed = normals(problem.features.rows(), 0.1, &mut random(11));
         let positive: Vec<f64> = mixed.iter().map(|delta| delta.abs()).collect();
         for delta in [&mixed, &positive] {
-            let drift = Drift::new(&problem.features, delta);
+            let drift = Drift::new(products(&problem), delta);
             let norms = judge.norms(&judge.xi_of_rows(delta));
             for (u, v) in (1..12).flat_map(|u| (0..u).map(move |v| (u, v))) {
                 let (norm, bound) = (norms[factor_index(u, v)], drift.bound(u, v));
@@ -198,7 +200,7 @@ fn the_drift_bound_holds_and_is_met_by_copies() {
             }
         }
         if single {
-            let bound = Drift::new(&problem.features, &positive).bound(9, 4);
+            let bound = Drift::new(products(&problem), &positive).bound(9, 4);
             let norm = judge.norms(&judge.xi_of_rows(&positive))[factor_index(9, 4)];
             assert!((norm - bound).abs() <= 1e-12 * bound, "{norm} for {bound}");
         }

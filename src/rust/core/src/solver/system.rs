@@ -310,10 +310,10 @@ impl RowGram {
     fn moves(&mut self, set: &dyn RowDesign, theta: &[f64]) -> Vec<(usize, f64)> {
         let mut wanted = vec![false; set.row_count()];
         let mut rows = 0;
-        for (group, t) in theta.iter().enumerate() {
-            if *t != 0.0 {
-                wanted[set.row_ids(group).start] = true;
-                rows += 1;
+        for group in 0..set.groups() {
+            for (id, t) in set.row_ids(group).zip(&theta[set.span(group)]) {
+                wanted[id] = *t != 0.0;
+                rows += usize::from(wanted[id]);
             }
         }
         self.inside.resize(set.row_count(), false);

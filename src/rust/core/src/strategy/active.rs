@@ -3,6 +3,7 @@
 use super::inner::Inner;
 use super::{Around, Auto, Fitted, Limits, Solve, NULL_FIT};
 use crate::error::Result;
+use crate::features::Products;
 use crate::monitor::Monitor;
 use crate::penalty::norm;
 use crate::problem::{Design, Lambda, Point, Problem, RowDesign, Status, Tolerance};
@@ -17,6 +18,7 @@ const INNER_SHARE: f64 = 0.5;
 /// violate, repeat.
 pub struct Active<'a> {
     problem: &'a Problem,
+    products: &'a Products,
     screen: Screen<'a>,
     set: WorkingSet,
     unpenalised: Vec<usize>,
@@ -27,12 +29,13 @@ pub struct Active<'a> {
 
 impl<'a> Active<'a> {
     /// Start with an empty working set.
-    pub fn new(problem: &'a Problem, limits: Limits) -> Self {
+    pub fn new(problem: &'a Problem, products: &'a Products, limits: Limits) -> Self {
         Self {
             problem,
-            screen: Screen::new(problem),
+            products,
+            screen: Screen::new(products, &problem.penalty),
             set: WorkingSet::new(&problem.loss),
-            unpenalised: problem.penalty.unpenalised(problem.features.variables()),
+            unpenalised: problem.penalty.unpenalised(products.factors()),
             inner: Inner::new(problem, limits, false),
             strong: Hits::new(),
         }
@@ -56,7 +59,7 @@ impl<'a> Active<'a> {
         strong.truncate((2 * factors.len()).max(2 * self.problem.loss.scores()).max(64));
         factors.extend_from_slice(&self.unpenalised);
         factors.extend(strong.iter().map(|hit| hit.factor()));
-        let needed = factors.len() * self.problem.features.basis().pair.len();
+        let needed = factors.len() * self.products.basis().pair.len();
         if self.set.row_count() > 2 * needed + 4096 {
             self.set.clear();
         }

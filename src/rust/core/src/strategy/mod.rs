@@ -8,12 +8,13 @@ mod small;
 pub use paper::{Dual, Primal};
 
 use crate::error::Result;
-use crate::features::Coefficients;
+use crate::features::{Coefficients, Features};
 use crate::monitor::Monitor;
 use crate::penalty::norm;
 use crate::problem::{Design, Problem, Status, Tolerance};
 use crate::solver::Solved;
 use crate::whole::Whole;
+use crate::working::WorkingSet;
 use active::Active;
 use small::Small;
 
@@ -103,10 +104,17 @@ pub trait Auto: Solve {
 
 /// The default for a problem of this size.
 pub fn auto<'a>(problem: &'a Problem, limits: Limits) -> Box<dyn Auto + 'a> {
-    let tall = problem.loss.scores() >= problem.features.factors();
-    if Whole::cost(problem) <= if tall { TALL_COST } else { WHOLE_COST } {
-        Box::new(Small::new(problem, limits))
+    let factors = problem.features.factors();
+    let Features::Products(products) = &problem.features else {
+        // Features that cost much to make anew: store them all.
+        let mut set = WorkingSet::new(&problem.loss);
+        set.activate(problem, 0..factors);
+        return Box::new(Small::new(problem, set, limits));
+    };
+    let tall = problem.loss.scores() >= factors;
+    if Whole::cost(problem, products) <= if tall { TALL_COST } else { WHOLE_COST } {
+        Box::new(Small::new(problem, Whole::new(problem, products), limits))
     } else {
-        Box::new(Active::new(problem, limits))
+        Box::new(Active::new(problem, products, limits))
     }
 }

@@ -5,26 +5,24 @@ use super::{Around, Auto, Fitted, Limits, Solve, NULL_FIT};
 use crate::error::Result;
 use crate::monitor::Monitor;
 use crate::penalty::norm;
-use crate::problem::{Design, Problem, Tolerance};
-use crate::whole::Whole;
+use crate::problem::{Problem, RowDesign, Tolerance};
 
 /// The default for small problems: all factors at once.
-pub struct Small<'a> {
-    design: Whole<'a>,
+pub struct Small<'a, D> {
+    design: D,
     inner: Inner<'a>,
 }
 
-impl<'a> Small<'a> {
-    /// Start at theta = 0.
-    pub fn new(problem: &'a Problem, limits: Limits) -> Self {
-        let design = Whole::new(problem);
+impl<'a, D: RowDesign> Small<'a, D> {
+    /// Start at theta = 0 on a design that holds every factor.
+    pub fn new(problem: &'a Problem, design: D, limits: Limits) -> Self {
         let mut inner = Inner::new(problem, limits, true);
         inner.theta = vec![0.0; design.linear().len()];
         Self { design, inner }
     }
 }
 
-impl Solve for Small<'_> {
+impl<D: RowDesign> Solve for Small<'_, D> {
     fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
         let max_iter = self.inner.limits.max_iter;
         let solved = self.inner.solve(&self.design, at.now, tolerance, max_iter, monitor)?;
@@ -32,10 +30,10 @@ impl Solve for Small<'_> {
     }
 }
 
-impl Auto for Small<'_> {
+impl<D: RowDesign> Auto for Small<'_, D> {
     fn start(&mut self, monitor: &Monitor) -> Result<f64> {
         let problem = self.inner.problem;
-        if !problem.penalty.unpenalised(problem.features.variables()).is_empty() {
+        if !problem.penalty.unpenalised(problem.features.factors()).is_empty() {
             self.inner.solve(
                 &self.design,
                 f64::MAX,

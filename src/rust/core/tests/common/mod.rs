@@ -7,7 +7,7 @@ pub mod programme;
 use judge::Judge;
 use kliepnet_core::data::{Samples, Standardize};
 use kliepnet_core::factors::PenaltyFactors;
-use kliepnet_core::features::{Basis, Features};
+use kliepnet_core::features::{Basis, Features, Products};
 use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::path::{fit, Grid, Method, Path, Settings};
@@ -96,7 +96,7 @@ impl Case {
     /// The problem as the crate sees it.
     pub fn problem(&self) -> Problem {
         let samples = Samples::new(self.x.view(), self.y.view(), self.standardize).unwrap();
-        let features = Features::new(samples, self.basis.clone()).unwrap();
+        let features = Products::new(samples, self.basis.clone()).unwrap();
         let loss = Loss::density_ratio(self.direction, self.x.nrows(), self.y.nrows());
         Problem::new(features, loss, self.penalty.clone()).unwrap()
     }
@@ -108,8 +108,17 @@ impl Case {
 
     /// The usual settings.
     pub fn settings(&self, lambda1: f64, grid: Grid, method: Method) -> Settings {
+        let numerator = 0..self.x.nrows();
         let denominator = self.x.nrows()..self.x.nrows() + self.y.nrows();
-        Settings { lambda1, grid, method, tolerance: 1e-6, max_iter: 20_000, denominator }
+        Settings {
+            lambda1,
+            grid,
+            method,
+            tolerance: 1e-6,
+            max_iter: 20_000,
+            numerator,
+            denominator,
+        }
     }
 
     /// A path with the usual settings.
@@ -171,5 +180,14 @@ pub fn down(count: usize, min_ratio: f64) -> Grid {
 
 /// The usual settings for samples of n rows each.
 pub fn settings(n: usize, lambda1: f64, grid: Grid, method: Method) -> Settings {
-    Settings { lambda1, grid, method, tolerance: 1e-6, max_iter: 20_000, denominator: n..2 * n }
+    let (numerator, denominator) = (0..n, n..2 * n);
+    Settings { lambda1, grid, method, tolerance: 1e-6, max_iter: 20_000, numerator, denominator }
+}
+
+/// The products of a problem made of them.
+pub fn products(problem: &Problem) -> &Products {
+    match &problem.features {
+        Features::Products(products) => products,
+        _ => panic!("not a problem of products"),
+    }
 }

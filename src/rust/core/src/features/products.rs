@@ -1,14 +1,15 @@
-//! Features of factors: products of column powers, made when asked for, never stored for all factors.
+//! Features that are products of column powers, made when asked for, never stored for all factors.
 //!
 //! A factor is a pair (u, v), u > v, or a single variable (u, u). Its features are monomials
 //! `s_u^p s_v^q` of the transformed columns `s = sign(x)|x|^power`. Gaussian features are the one
 //! product `s_u s_v` and the square `s_u^2`.
 
+use super::Place;
 use crate::data::Samples;
 use crate::error::{Error, Result};
-use crate::factors::factor_variables;
-use crate::simd::{axpy_product, dispatch, dot3};
-use pulp::{Simd, WithSimd};
+use crate::factors::{factor_variables, pairwise_factors};
+use crate::simd::{axpy_product, dot3};
+use pulp::Simd;
 use std::ops::Range;
 
 /// Which monomials a family uses.
@@ -60,55 +61,9 @@ impl Basis {
     }
 }
 
-/// The coefficients of the factors that are off zero.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Coefficients {
-    factors: Vec<usize>,
-    starts: Vec<usize>,
-    theta: Vec<f64>,
-}
-
-impl Coefficients {
-    /// Add a factor with one coefficient for each of its features.
-    pub fn push(&mut self, factor: usize, theta: &[f64]) {
-        self.factors.push(factor);
-        self.starts.push(self.theta.len());
-        self.theta.extend_from_slice(theta);
-    }
-
-    /// How many factors.
-    pub fn len(&self) -> usize {
-        self.factors.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.factors.is_empty()
-    }
-
-    /// Each factor with its coefficients.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, &[f64])> {
-        let ends = self.starts.iter().skip(1).copied().chain([self.theta.len()]);
-        let spans = self.starts.iter().copied().zip(ends);
-        self.factors
-            .iter()
-            .zip(spans)
-            .map(|(factor, (start, end))| (*factor, &self.theta[start..end]))
-    }
-
-    /// How many of the factors are pairs.
-    pub fn edges(&self) -> usize {
-        let edge = |factor: &&usize| {
-            let (u, v) = factor_variables(**factor);
-            u != v
-        };
-        self.factors.iter().filter(edge).count()
-    }
-}
-
-/// The features of every factor of a stacked pair of samples.
+/// The column powers of a stacked pair of samples.
 #[derive(Debug, Clone)]
-pub struct Features {
+pub struct Products {
     basis: Basis,
     variables: usize,
     rows: usize,
@@ -116,7 +71,7 @@ pub struct Features {
     powers: Vec<Vec<f64>>,
 }
 
-impl Features {
+impl Products {
     /// Transform the columns, raise them to the powers needed and check that no feature overflows.
     pub fn new(samples: Samples, basis: Basis) -> Result<Self> {
         basis.validate()?;
@@ -130,9 +85,9 @@ impl Features {
         for p in 2..=degree {
             powers.push(powers[p - 1].iter().zip(&powers[1]).map(|(a, b)| a * b).collect());
         }
-        let features = Self { basis, variables, rows, powers };
-        features.check_overflow()?;
-        Ok(features)
+        let products = Self { basis, variables, rows, powers };
+        products.check_overflow()?;
+        Ok(products)
     }
 
     /// A feature and the sum of its squares over rows must stay finite.
@@ -188,13 +143,12 @@ impl Features {
 
     /// How many factors there are, singles included.
     pub fn factors(&self) -> usize {
-        self.variables * (self.variables + 1) / 2
+        pairwise_factors(self.variables)
     }
 
-    /// How many features a factor has.
-    pub fn size(&self, factor: usize) -> usize {
-        let (u, v) = factor_variables(factor);
-        self.size_of(u, v)
+    /// The variables of a factor.
+    pub fn place(&self, factor: usize) -> Place {
+        factor_variables(factor)
     }
 
     /// How many features the factor (u, v) has.
@@ -239,33 +193,5 @@ impl Features {
     ) {
         let (a, b) = self.columns(u, v, k);
         axpy_product(simd, scale, &a[rows.clone()], &b[rows], out);
-    }
-
-    /// `f(z_r)'theta` on some rows, for a theta that is zero but for these factors.
-    pub fn scores(&self, rows: Range<usize>, coefficients: &Coefficients) -> Vec<f64> {
-        dispatch(Scores { features: self, rows, coefficients })
-    }
-}
-
-struct Scores<'a> {
-    features: &'a Features,
-    rows: Range<usize>,
-    coefficients: &'a Coefficients,
-}
-
-impl WithSimd for Scores<'_> {
-    type Output = Vec<f64>;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
-        let mut scores = vec![0.0; self.rows.len()];
-        for (factor, theta) in self.coefficients.iter() {
-            let (u, v) = factor_variables(factor);
-            for (k, value) in theta.iter().enumerate() {
-                let rows = self.rows.clone();
-                self.features.add_feature(simd, (u, v, k), rows, *value, &mut scores);
-            }
-        }
-        scores
     }
 }

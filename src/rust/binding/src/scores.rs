@@ -1,0 +1,106 @@
+//! Scores of new data, and samples standardised without a fit.
+
+use crate::convert::{count, matrix, matrix_for_r, named_list, string, Fields};
+use crate::family::Family;
+use crate::fit::standardize;
+use crate::guard::{guard, Failure, Result};
+use extendr_api::prelude::*;
+use kliepnet_core::data::{Samples, Scaling};
+use kliepnet_core::factors::factor_index;
+use kliepnet_core::features::{Coefficients, Features};
+use ndarray::{Array2, ArrayView2, ShapeBuilder};
+use std::collections::BTreeMap;
+
+extendr_module! {
+    mod scores;
+    fn feature_scores;
+    fn standardize_samples;
+}
+
+/// `f(z)'theta` on the rows of new data, one column for each step of a path.
+#[extendr]
+fn feature_scores(
+    newdata: Robj,
+    scaling: Robj,
+    features: Robj,
+    coefficients: Robj,
+    steps: Robj,
+) -> Robj {
+    guard(|| {
+        let data = matrix(&newdata, "newdata")?;
+        let fields = Fields::new(&scaling, "scaling")?;
+        let scaling =
+            Scaling { center: fields.doubles("center")?, scale: fields.doubles("scale")? };
+        if scaling.center.len() != data.ncols() || scaling.scale.len() != data.ncols() {
+            return Err(Failure::argument("`center` and `scale` need one number a column"));
+        }
+        let family = Family::read(&features)?;
+        if matches!(family, Family::Table(..)) {
+            return Err(Failure::argument("a table has no features of new data"));
+        }
+        let features = family.features(Samples::single(data, scaling))?;
+        let coefficients = Fields::new(&coefficients, "coefficients")?;
+        let by_step = gather(&coefficients, count(&steps, "steps")?, data.ncols(), &features)?;
+        let rows = data.nrows();
+        let scores = by_step.iter().flat_map(|theta| features.scores(0..rows, theta)).collect();
+        let scores = Array2::from_shape_vec((rows, by_step.len()).f(), scores);
+        matrix_for_r(scores.map_err(|error| Failure::argument(error.to_string()))?.view())
+    })
+}
+
+/// Coefficients by step and factor from one entry each; anything out of range is refused.
+fn gather(
+    entries: &Fields,
+    steps: usize,
+    variables: usize,
+    features: &Features,
+) -> Result<Vec<Coefficients>> {
+    let columns = ["step", "from", "to", "term"].map(|name| entries.integers(name));
+    let [step, from, to, term] = columns;
+    let (step, from, to, term, values) = (step?, from?, to?, term?, entries.doubles("value")?);
+    if [step.len(), from.len(), to.len(), term.len()] != [values.len(); 4] {
+        return Err(Failure::argument("the columns of the coefficients differ in length"));
+    }
+    let below = |number: i32, end: usize| {
+        let index = usize::try_from(number).ok().and_then(|n| n.checked_sub(1));
+        index
+            .filter(|index| *index < end)
+            .ok_or_else(|| Failure::argument("a coefficient is out of range"))
+    };
+    let mut factors: Vec<BTreeMap<usize, Vec<f64>>> = vec![BTreeMap::new(); steps];
+    for (k, value) in values.iter().enumerate() {
+        let u = below(to[k], variables)?;
+        let v = below(from[k], u + 1)?;
+        let size = features.size_of(u, v);
+        let step = &mut factors[below(step[k], steps)?];
+        let theta = step.entry(factor_index(u, v)).or_insert_with(|| vec![0.0; size]);
+        theta[below(term[k], size)?] = *value;
+    }
+    let listed = |factors: &BTreeMap<usize, Vec<f64>>| {
+        let mut coefficients = Coefficients::default();
+        factors.iter().for_each(|(factor, theta)| coefficients.push(*factor, theta));
+        coefficients
+    };
+    Ok(factors.iter().map(listed).collect())
+}
+
+/// Both samples as a fit would standardise them, and by what.
+#[extendr]
+fn standardize_samples(x: Robj, y: Robj, how: Robj) -> Robj {
+    guard(|| {
+        let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
+        let samples = Samples::new(x, y, standardize(string(&how, "standardize")?)?)?;
+        let (x_scaling, y_scaling) = (samples.x_scaling.clone(), samples.y_scaling.clone());
+        let shape = (samples.rows(), samples.variables());
+        let values = samples.into_values();
+        let stack = ArrayView2::from_shape(shape.f(), &values);
+        let stack = stack.map_err(|error| Failure::argument(error.to_string()))?;
+        named_list([
+            ("stack", matrix_for_r(stack)?),
+            ("center_x", Robj::from(x_scaling.center)),
+            ("scale_x", Robj::from(x_scaling.scale)),
+            ("center_y", Robj::from(y_scaling.center)),
+            ("scale_y", Robj::from(y_scaling.scale)),
+        ])
+    })
+}

@@ -1,0 +1,170 @@
+//! What a factor of the network looks like: the functions the log density ratio is linear in.
+
+mod products;
+mod rbf;
+mod table;
+
+pub use products::{Basis, Products};
+pub use rbf::Rbf;
+pub use table::Table;
+
+use crate::simd::dispatch;
+use pulp::{Simd, WithSimd};
+use std::ops::Range;
+
+/// Where the features of a factor come from: its variables u >= v, or in a table its first column and
+/// how many columns it has.
+pub type Place = (usize, usize);
+
+/// The features of every factor of a stacked pair of samples.
+#[derive(Debug, Clone)]
+pub enum Features {
+    /// Products of column powers.
+    Products(Products),
+    /// One radial function of the difference of two variables.
+    Rbf(Rbf),
+    /// Any functions, evaluated beforehand.
+    Table(Table),
+}
+
+impl From<Products> for Features {
+    fn from(products: Products) -> Self {
+        Self::Products(products)
+    }
+}
+
+impl From<Rbf> for Features {
+    fn from(rbf: Rbf) -> Self {
+        Self::Rbf(rbf)
+    }
+}
+
+impl From<Table> for Features {
+    fn from(table: Table) -> Self {
+        Self::Table(table)
+    }
+}
+
+/// The same call on whichever family it is.
+macro_rules! each {
+    ($features:expr, $family:ident => $call:expr) => {
+        match $features {
+            Features::Products($family) => $call,
+            Features::Rbf($family) => $call,
+            Features::Table($family) => $call,
+        }
+    };
+}
+
+impl Features {
+    /// Rows of the stack.
+    pub fn rows(&self) -> usize {
+        each!(self, family => family.rows())
+    }
+
+    /// How many factors there are, singles included.
+    pub fn factors(&self) -> usize {
+        each!(self, family => family.factors())
+    }
+
+    /// Where the features of a factor come from.
+    pub fn place(&self, factor: usize) -> Place {
+        each!(self, family => family.place(factor))
+    }
+
+    /// How many features the factor at a place has.
+    #[inline(always)]
+    pub fn size_of(&self, first: usize, second: usize) -> usize {
+        each!(self, family => family.size_of(first, second))
+    }
+
+    /// `sum_r weights_r f_tk(r)` of feature k over some rows, with a weight for each.
+    #[inline(always)]
+    pub fn moment<S: Simd>(
+        &self,
+        simd: S,
+        at: (usize, usize, usize),
+        rows: Range<usize>,
+        weights: &[f64],
+    ) -> f64 {
+        each!(self, family => family.moment(simd, at, rows, weights))
+    }
+
+    /// Add `scale f_tk(r)` of feature k on some rows to `out`.
+    #[inline(always)]
+    pub fn add_feature<S: Simd>(
+        &self,
+        simd: S,
+        at: (usize, usize, usize),
+        rows: Range<usize>,
+        scale: f64,
+        out: &mut [f64],
+    ) {
+        each!(self, family => family.add_feature(simd, at, rows, scale, out));
+    }
+
+    /// `f(z_r)'theta` on some rows, for a theta that is zero but for these factors.
+    pub fn scores(&self, rows: Range<usize>, coefficients: &Coefficients) -> Vec<f64> {
+        dispatch(Scores { features: self, rows, coefficients })
+    }
+}
+
+struct Scores<'a> {
+    features: &'a Features,
+    rows: Range<usize>,
+    coefficients: &'a Coefficients,
+}
+
+impl WithSimd for Scores<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        let mut scores = vec![0.0; self.rows.len()];
+        for (factor, theta) in self.coefficients.iter() {
+            let (first, second) = self.features.place(factor);
+            for (k, value) in theta.iter().enumerate() {
+                let rows = self.rows.clone();
+                self.features.add_feature(simd, (first, second, k), rows, *value, &mut scores);
+            }
+        }
+        scores
+    }
+}
+
+/// The coefficients of the factors that are off zero.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Coefficients {
+    factors: Vec<usize>,
+    starts: Vec<usize>,
+    theta: Vec<f64>,
+}
+
+impl Coefficients {
+    /// Add a factor with one coefficient for each of its features.
+    pub fn push(&mut self, factor: usize, theta: &[f64]) {
+        self.factors.push(factor);
+        self.starts.push(self.theta.len());
+        self.theta.extend_from_slice(theta);
+    }
+
+    /// How many factors.
+    pub fn len(&self) -> usize {
+        self.factors.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.factors.is_empty()
+    }
+
+    /// Each factor with its coefficients.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &[f64])> {
+        let ends = self.starts.iter().skip(1).copied().chain([self.theta.len()]);
+        let spans = self.starts.iter().copied().zip(ends);
+        self.factors
+            .iter()
+            .zip(spans)
+            .map(|(factor, (start, end))| (*factor, &self.theta[start..end]))
+    }
+}
