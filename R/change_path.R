@@ -3,19 +3,27 @@
 
 # The only place the class is set. `fit` is the list that comes from Rust.
 new_change_path <- function(fit, lambda1, features, settings, control,
-                            variables, n, call) {
+                            variables, n, call, method = "kliep",
+                            coding = NULL) {
     per_lambda2 <- c("lambda2", "objective", "gap", "kkt", "n_detected",
                      "n_edges", "iterations", "status", "seconds")
     per_coefficient <- c("step", "from", "to", "term", "value")
     # Rust has no NA for numbers, only NaN.
-    fit <- lapply(fit, function(part) replace(part, is.nan(part), NA))
+    is_number <- vapply(fit, is.double, NA)
+    fit[is_number] <- lapply(fit[is_number], function(part) {
+        replace(part, is.nan(part), NA)
+    })
+    coefficients <- as.data.frame(fit[per_coefficient])
+    fit$n_edges <- count_edges(coefficients, features, length(fit$lambda2))
     structure(
         class = "change_path",
         list(
+            method = method,
             lambda2 = fit$lambda2,
             diagnostics = as.data.frame(fit[per_lambda2]),
-            coefficients = as.data.frame(fit[per_coefficient]),
+            coefficients = coefficients,
             log_normalizer = fit$log_normalizer,
+            mean_score = fit$mean_score,
             lambda_max = fit$lambda_max,
             passes = fit$passes,
             lambda1 = lambda1,
@@ -27,6 +35,7 @@ new_change_path <- function(fit, lambda1, features, settings, control,
             center = list(x = fit$center_x, y = fit$center_y),
             scale = list(x = fit$scale_x, y = fit$scale_y),
             variables = variables,
+            coding = coding,
             n = n,
             penalty_factor = settings$penalty,
             call = call
@@ -38,6 +47,20 @@ new_change_path <- function(fit, lambda1, features, settings, control,
 as_change <- function(path) {
     class(path) <- c("change", "change_path")
     path
+}
+
+# One step of a path as a fit of its own.
+change_at <- function(path, step) {
+    rows <- path$coefficients[path$coefficients$step == step, ]
+    rows$step <- rep(1L, nrow(rows))
+    rownames(rows) <- NULL
+    path$coefficients <- rows
+    path$diagnostics <- path$diagnostics[step, ]
+    rownames(path$diagnostics) <- NULL
+    for (part in c("lambda2", "log_normalizer", "mean_score")) {
+        path[[part]] <- path[[part]][step]
+    }
+    as_change(path)
 }
 
 is_change <- function(object) inherits(object, "change")
@@ -85,20 +108,58 @@ stop_no_fit <- function(lambda2) {
 
 # ---- factors ---------------------------------------------------------------
 
+# The coefficients by the pair of variables they belong to. A clique belongs
+# to every pair within it.
+by_pair <- function(coefficients, features) {
+    if (features$kind != "cliques") return(coefficients)
+    pairs <- lapply(features$sets, function(set) {
+        if (length(set) == 1L) cbind(set, set) else t(utils::combn(set, 2L))
+    })
+    repeats <- vapply(pairs, nrow, 1L)[coefficients$from]
+    at <- do.call(rbind, c(list(matrix(0L, 0L, 2L)),
+                           pairs[coefficients$from]))
+    rows <- coefficients[rep(seq_along(repeats), repeats), , drop = FALSE]
+    rows$from <- at[, 1L]
+    rows$to <- at[, 2L]
+    rows
+}
+
+# Whether all coefficients of these pairs come down to one, which then gives
+# its sign to the weight.
+has_one_coefficient <- function(features, from, to) {
+    if (features$kind == "cliques") {
+        sizes <- lengths(features$shapes)[as.character(lengths(features$sets))]
+        all <- data.frame(from = rep(seq_along(sizes), sizes))
+        all <- by_pair(all, features)
+        given <- paste(from, to)
+        return(table(factor(paste(all$from, all$to), unique(given)))[given] ==
+                   1L)
+    }
+    (from == to & single_size(features) == 1L) |
+        (from != to & edge_size(features) == 1L)
+}
+
+# The number of detected edges at each of `steps` steps.
+count_edges <- function(coefficients, features, steps) {
+    rows <- by_pair(coefficients, features)
+    rows <- rows[rows$from != rows$to, c("step", "from", "to")]
+    tabulate(rows$step[!duplicated(rows)], steps)
+}
+
 # One row for each detected factor of the given steps: step, from, to and
 # weight, which is the coefficient where a factor has one and the norm of its
 # coefficients where it has more. Never larger than the number of non-zeros.
 factor_weights <- function(object, steps = fitted_steps(object)) {
     rows <- object$coefficients[object$coefficients$step %in% steps, ]
+    rows <- by_pair(rows, object$features)
     d <- length(object$variables)
     # As doubles: d^2 * steps leaves the integers at d = 20,000.
     key <- (as.double(rows$step) * d + rows$from) * d + rows$to
     first <- which(!duplicated(key))
     group <- match(key, key[first])
     weight <- sqrt(as.double(rowsum(rows$value^2, group, reorder = FALSE)))
-    single <- rows$from[first] == rows$to[first]
-    alone <- (single & single_size(object$features) == 1L) |
-        (!single & edge_size(object$features) == 1L)
+    alone <- has_one_coefficient(object$features, rows$from[first],
+                                 rows$to[first])
     weight[alone] <- rows$value[first][alone]
     data.frame(step = rows$step[first], from = rows$from[first],
                to = rows$to[first], weight = weight)
@@ -110,10 +171,9 @@ edge_weights <- function(object, steps = fitted_steps(object)) {
     weights[weights$from != weights$to, ]
 }
 
-# The number of factors: edges and variables alone.
+# The number of factors: edges and variables alone, or cliques.
 n_factors <- function(object) {
-    d <- length(object$variables)
-    d * (d + 1) / 2
+    n_factors_of(object$features, length(object$variables))
 }
 
 # ---- methods ---------------------------------------------------------------
@@ -134,7 +194,8 @@ n_factors <- function(object) {
 #'   the variables alone. An entry is the coefficient where the factor has one
 #'   and the Euclidean norm of its coefficients where it has more. For
 #'   `"table"`, a data frame with one row for each coefficient that is not
-#'   zero: `from`, `to` (the same for a variable alone), `term` and `value`.
+#'   zero: `from`, `to` (the same for a variable alone), `term` and `value`;
+#'   for [feat_cliques()] the `clique` instead of `from` and `to`.
 #' @export
 #' @examples
 #' set.seed(1)
@@ -160,9 +221,24 @@ coef.change_path <- function(object, lambda2 = NULL,
 coefficient_table <- function(object, step) {
     rows <- object$coefficients[object$coefficients$step == step, ]
     rows <- rows[order(rows$from, rows$to, rows$term), ]
+    if (object$features$kind == "cliques") {
+        return(clique_table(object, rows))
+    }
     data.frame(
         from = object$variables[rows$from],
         to = object$variables[rows$to],
+        term = term_labels(object$features, object$variables, rows$from,
+                           rows$to, rows$term),
+        value = rows$value
+    )
+}
+
+clique_table <- function(object, rows) {
+    sets <- object$features$sets[rows$from]
+    data.frame(
+        clique = vapply(sets, function(set) {
+            paste(object$variables[set], collapse = ":")
+        }, ""),
         term = term_labels(object$features, object$variables, rows$from,
                            rows$to, rows$term),
         value = rows$value
@@ -218,7 +294,7 @@ edges.change_path <- function(object, lambda2 = NULL, ...) {
 
 # The largest lambda2 at which each of these edges is detected.
 entry_lambda2 <- function(object, found) {
-    rows <- object$coefficients
+    rows <- by_pair(object$coefficients, object$features)
     d <- as.double(length(object$variables))
     # Steps are stored in order, so the first match is the entry.
     rows <- rows[order(rows$step), ]

@@ -4,7 +4,8 @@
 # ---- the two samples -------------------------------------------------------
 
 # Both samples as double matrices with the same columns in the same order.
-check_samples <- function(x, y) {
+# Ising features bring their own coding of what a column holds.
+check_samples <- function(x, y, features = NULL) {
     absent <- c("x", "y")[c(missing(x), missing(y))]
     if (length(absent) > 0L) {
         stop_kliep(
@@ -14,8 +15,9 @@ check_samples <- function(x, y) {
             hint = "Give both: `x` for the one, `y` for the other condition."
         )
     }
-    x <- check_sample(x, "x")
-    y <- check_sample(y, "y")
+    coded <- if (identical(features$family, "ising")) code_two_valued(x, y)
+    x <- check_sample(if (is.null(coded)) x else coded$x, "x")
+    y <- check_sample(if (is.null(coded)) y else coded$y, "y")
     y <- match_columns(x, y)
     variables <- colnames(x)
     if (is.null(variables)) variables <- colnames(y)
@@ -29,7 +31,7 @@ check_samples <- function(x, y) {
         )
     }
     dimnames(x) <- dimnames(y) <- NULL
-    list(x = x, y = y, variables = variables)
+    list(x = x, y = y, variables = variables, coding = coded$coding)
 }
 
 check_sample <- function(sample, arg, least = 2L) {
@@ -261,16 +263,21 @@ check_nlambda <- function(nlambda) {
     as.integer(check_whole(nlambda, "nlambda", "lambda"))
 }
 
-check_lambda_min_ratio <- function(lambda_min_ratio, d, n) {
-    if (is.null(lambda_min_ratio)) return(default_lambda_min_ratio(d, n))
+check_lambda_min_ratio <- function(lambda_min_ratio, n_factors, n) {
+    if (is.null(lambda_min_ratio)) {
+        return(default_lambda_min_ratio(n_factors, n))
+    }
     check_fraction(lambda_min_ratio, "lambda_min_ratio", "lambda")
 }
 
 # Either c(single, edge), or one number for each factor in the order of
-# `m[upper.tri(m, diag = TRUE)]`.
-check_penalty_factor <- function(penalty_factor, variables) {
-    if (is.null(penalty_factor)) return(c(single = 1, edge = 1))
+# `m[upper.tri(m, diag = TRUE)]`, or for cliques one for each of them.
+check_penalty_factor <- function(penalty_factor, variables, features) {
+    if (is.null(penalty_factor)) penalty_factor <- 1
     check_penalty_values(penalty_factor)
+    if (features$kind == "cliques") {
+        return(penalty_of_cliques(penalty_factor, length(features$cliques)))
+    }
     d <- length(variables)
     penalty <- if (is.matrix(penalty_factor)) {
         penalty_from_matrix(penalty_factor, variables)
@@ -319,6 +326,19 @@ check_penalty_values <- function(penalty_factor) {
                   "one factor: there is nothing for `lambda2` to act on.")
         )
     }
+}
+
+penalty_of_cliques <- function(penalty_factor, n_cliques) {
+    if (length(penalty_factor) %in% c(1L, n_cliques)) {
+        return(rep_len(as.double(penalty_factor), n_cliques))
+    }
+    stop_kliep(
+        "penalty_factor",
+        paste0("`penalty_factor` has the wrong length: got ",
+               length(penalty_factor), "."),
+        hint = paste0("Give one number, or one for each of the ", n_cliques,
+                      " sets of variables.")
+    )
 }
 
 penalty_from_matrix <- function(penalty_factor, variables) {
@@ -371,6 +391,34 @@ check_features <- function(features) {
     )
 }
 
+check_function <- function(value, arg) {
+    if (is.function(value)) return(value)
+    stop_kliep("features", paste0("`", arg, "` must be a function: got ",
+                                  describe(value), "."))
+}
+
+check_cliques <- function(cliques) {
+    if (!is.list(cliques) || length(cliques) == 0L) {
+        stop_kliep(
+            "features",
+            paste0("`cliques` must be a list of sets of variables, at least ",
+                   "one: got ", describe(cliques), "."),
+            hint = "For instance `list(c(\"a\", \"b\", \"c\"))`."
+        )
+    }
+    is_set <- vapply(cliques, function(set) {
+        (is.character(set) || is.numeric(set)) && length(set) > 0L &&
+            !anyNA(set) && !anyDuplicated(set)
+    }, NA)
+    if (all(is_set)) return(unname(cliques))
+    bad <- which(!is_set)[1L]
+    stop_kliep(
+        "features",
+        paste0("`cliques` must hold names or column numbers, each once: ",
+               "element ", bad, " is ", describe(cliques[[bad]]), ".")
+    )
+}
+
 check_control <- function(control) {
     if (inherits(control, "kliep_control")) return(control)
     stop_kliep("control",
@@ -390,8 +438,11 @@ check_solver <- function(solver, lambda1) {
     solver
 }
 
-check_standardize <- function(standardize) {
-    check_choice(standardize, "standardize", c("within", "pooled", "none"))
+# Left at its default, it is what the features want.
+check_standardize <- function(standardize, features) {
+    choices <- c("within", "pooled", "none")
+    if (identical(standardize, choices)) return(features$standardize)
+    check_choice(standardize, "standardize", choices)
 }
 
 check_direction <- function(direction) {

@@ -4,8 +4,8 @@
 # detect ten factors for each observation, and no lower than a tenth. With 40
 # variables this is a tenth, with 10,000 about 0.6, where a tenth would detect
 # half of 50 million factors.
-default_lambda_min_ratio <- function(d, n) {
-    n_factors <- d * (d + 1) / 2
+default_lambda_min_ratio <- function(n_factors, n) {
+    n_factors <- max(2, n_factors)
     share <- min(1, 10 * sum(n) / n_factors)
     max(0.1, stats::qnorm(1 - share / 2) / sqrt(2 * log(n_factors)))
 }
@@ -64,7 +64,9 @@ default_lambda_min_ratio <- function(d, n) {
 #'   where both have names. `x` is drawn from P (the numerator), `y` from Q
 #'   (the denominator).
 #' @param features What the factors look like, made by a `feat_*()` function:
-#'   [feat_gaussian()], [feat_nonparanormal()] or [feat_polynomial()].
+#'   [feat_gaussian()], [feat_nonparanormal()], [feat_polynomial()],
+#'   [feat_ising()] for binary data, [feat_rbf()], [feat_custom()] or
+#'   [feat_cliques()].
 #' @param lambda1 The ridge penalty, 0 or more.
 #' @param lambda2 The group penalties, in decreasing order. `NULL` takes
 #'   `nlambda` values, equally spaced on the log scale, from the smallest at
@@ -81,6 +83,7 @@ default_lambda_min_ratio <- function(d, n) {
 #' @param standardize Bring every variable to mean zero and variance one:
 #'   `"within"` each sample, so that only the dependence structure is
 #'   compared; with the `"pooled"` mean and variance of both; or `"none"`.
+#'   The default is `"within"`, and `"none"` for [feat_ising()].
 #' @param direction Which density ratio to fit; see the section below.
 #' @param solver `"auto"` picks the fastest for the shape of the problem.
 #'   `"primal"` (proximal gradient over all factors) and `"dual"` (L-BFGS on
@@ -177,8 +180,8 @@ fit_change <- function(x, y, features, lambda1, lambda2, call,
 fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
                      lambda_min_ratio, penalty_factor, standardize, direction,
                      solver, control, progress, call) {
-    samples <- check_samples(x, y)
     features <- check_features(features)
+    samples <- check_samples(x, y, features)
     control <- check_control(control)
     lambda1 <- check_lambda1(lambda1)
     settings <- list(
@@ -186,11 +189,12 @@ fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
         lambda2 = check_lambda2(lambda2),
         nlambda = check_nlambda(nlambda),
         lambda_min_ratio = check_lambda_min_ratio(
-            lambda_min_ratio, length(samples$variables),
+            lambda_min_ratio, n_factors_of(features, length(samples$variables)),
             c(nrow(samples$x), nrow(samples$y))
         ),
-        penalty = check_penalty_factor(penalty_factor, samples$variables),
-        standardize = check_standardize(standardize),
+        penalty = check_penalty_factor(penalty_factor, samples$variables,
+                                       features),
+        standardize = check_standardize(standardize, features),
         direction = check_direction(direction),
         solver = check_solver(solver, lambda1),
         tol = control$tol,
@@ -199,11 +203,15 @@ fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
     )
     check_constant(samples, settings$standardize)
     progress <- check_flag(progress, "progress")
+    on_progress <- if (progress) progress_bar("Fitting the path")
     fit <- tryCatch(
-        rust_fit_path(
-            samples$x, samples$y, rust_features(features), settings,
-            if (progress) progress_bar("Fitting the path")
-        ),
+        if (is_table(features)) {
+            fit_table(samples, features, settings, on_progress)
+        } else {
+            check_radial_memory(features, samples, settings$direction)
+            rust_fit_path(samples$x, samples$y, rust_features(features),
+                          settings, on_progress)
+        },
         kliep_error_overflow = function(condition) {
             stop_overflow(rbind(samples$x, samples$y), samples$variables,
                           settings$standardize)
@@ -212,13 +220,69 @@ fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
     new_change_path(
         fit,
         lambda1 = lambda1,
-        features = features,
+        features = if (is_table(features)) fit$features else features,
         settings = settings,
         control = control,
         variables = samples$variables,
         n = c(x = nrow(samples$x), y = nrow(samples$y)),
-        call = call
+        call = call,
+        coding = samples$coding
     )
+}
+
+# Features that R functions compute need the standardised samples before the
+# fit, which then has nothing left to standardise.
+fit_table <- function(samples, features, settings, on_progress) {
+    standard <- rust_standardize_samples(samples$x, samples$y,
+                                         settings$standardize)
+    rows <- c(x = nrow(samples$x), y = nrow(samples$y))
+    table <- feature_table(features, standard$stack, samples$variables,
+                           scored_rows(rows, settings$direction))
+    settings$standardize <- "none"
+    settings$penalty <- penalty_by_factor(settings$penalty, features,
+                                          length(samples$variables))
+    fit <- rust_fit_path(
+        samples$x, samples$y,
+        list(kind = "table", values = table$values, sizes = table$sizes),
+        settings, on_progress
+    )
+    scaling <- c("center_x", "scale_x", "center_y", "scale_y")
+    fit[scaling] <- standard[scaling]
+    if (features$kind == "custom") {
+        fit[c("from", "to")] <- factor_pairs(fit$from)
+    }
+    c(fit, list(features = table$features))
+}
+
+# Rows of the samples that have weights in the loss.
+scored_rows <- function(n, direction) {
+    switch(direction, "p/q" = n[["y"]], "q/p" = n[["x"]], symmetric = sum(n))
+}
+
+# Radial functions are kept for all pairs while a fit is at work.
+check_radial_memory <- function(features, samples, direction) {
+    if (features$kind != "rbf") return(invisible())
+    d <- length(samples$variables)
+    rows <- scored_rows(c(x = nrow(samples$x), y = nrow(samples$y)), direction)
+    check_memory(8 * rows * d * (d - 1) / 2,
+                 paste("Radial features of", count_of(d, "variable")))
+}
+
+# One number for each factor from c(single, edge).
+penalty_by_factor <- function(penalty, features, d) {
+    if (features$kind == "cliques" || !identical(names(penalty),
+                                                 c("single", "edge"))) {
+        return(penalty)
+    }
+    by_factor <- rep(penalty[["edge"]], d * (d + 1) / 2)
+    by_factor[cumsum(seq_len(d))] <- penalty[["single"]]
+    by_factor
+}
+
+# The variables of factors by number: (1, 1), (1, 2), (2, 2), (1, 3), ...
+factor_pairs <- function(factor) {
+    to <- ceiling((sqrt(8 * factor + 1) - 1) / 2)
+    list(from = as.integer(factor - to * (to - 1) / 2), to = as.integer(to))
 }
 
 # A function of (done, total) that draws a bar; `shield_progress()` sees to it

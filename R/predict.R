@@ -31,43 +31,53 @@ predict.change_path <- function(object, newdata, lambda2 = NULL,
     type <- check_choice(type, "type", c("log_ratio", "ratio", "weight"))
     sample <- check_choice(sample, "sample", c("y", "x"))
     step <- find_step(object, lambda2)
-    newdata <- check_newdata(newdata, object$variables)
-    log_ratio <- scores_at(object, step, newdata, sample) -
+    newdata <- check_newdata(newdata, object)
+    log_ratio <- score_matrix(object, newdata, sample, step)[, 1L] -
         object$log_normalizer[step]
     switch(type, log_ratio = log_ratio, ratio = exp(log_ratio),
            weight = mean_one(log_ratio))
 }
 
-scores_at <- function(object, step, newdata, sample) {
-    rows <- object$coefficients[object$coefficients$step == step, ]
+# `f(z)'theta` of new observations: one column for each of the steps.
+score_matrix <- function(object, newdata, sample, steps) {
+    rows <- object$coefficients[object$coefficients$step %in% steps, ]
+    rows$step <- match(rows$step, steps)
+    scaling <- list(center = object$center[[sample]],
+                    scale = object$scale[[sample]])
     overflow <- function(condition) {
         stop_overflow(newdata, object$variables, object$standardize)
     }
-    scores <- tryCatch(
-        rust_feature_scores(
-            newdata, object$center[[sample]], object$scale[[sample]],
-            rust_features(object$features), rows$from, rows$to, rows$term,
-            rows$value
-        ),
-        kliep_error_overflow = overflow
-    )
+    scores <- if (is_table(object$features)) {
+        z <- sweep(sweep(newdata, 2L, scaling$center), 2L, scaling$scale, "/")
+        colnames(z) <- object$variables
+        table_scores(object$features, z, rows, length(steps))
+    } else {
+        tryCatch(
+            rust_feature_scores(newdata, scaling,
+                                rust_features(object$features), rows,
+                                length(steps)),
+            kliep_error_overflow = overflow
+        )
+    }
     if (!all(is.finite(scores))) overflow()
     scores
 }
 
 # Columns beyond those of the fit are dropped before anything looks at them.
-check_newdata <- function(newdata, variables) {
+check_newdata <- function(newdata, object, arg = "newdata") {
+    variables <- object$variables
     if (all(variables %in% colnames(newdata))) {
-        check_names(colnames(newdata), "newdata")
+        check_names(colnames(newdata), arg)
         newdata <- newdata[, variables, drop = FALSE]
     }
-    newdata <- check_sample(newdata, "newdata", least = 1L)
+    if (!is.null(object$coding)) newdata <- code_newdata(newdata, object$coding)
+    newdata <- check_sample(newdata, arg, least = 1L)
     names <- colnames(newdata)
     if (!is.null(names) && !identical(names, variables)) {
         absent <- setdiff(variables, names)
         stop_kliep(
             "dimension",
-            paste0("`newdata` must have the columns of the fit: ",
+            paste0("`", arg, "` must have the columns of the fit: ",
                    name_some(absent),
                    if (length(absent) == 1L) " is" else " are", " missing."),
             hint = "Without column names, columns are matched by position."
@@ -76,7 +86,7 @@ check_newdata <- function(newdata, variables) {
     if (ncol(newdata) != length(variables)) {
         stop_kliep(
             "dimension",
-            paste0("`newdata` must have the ", length(variables),
+            paste0("`", arg, "` must have the ", length(variables),
                    " columns of the fit: got ", ncol(newdata), ".")
         )
     }

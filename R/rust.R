@@ -9,10 +9,14 @@ rust_fit_path <- function(x, y, features, settings, on_progress = NULL) {
                     shield_progress(on_progress)))
 }
 
-rust_feature_scores <- function(newdata, center, scale, features, from, to,
-                                term, value) {
-    call_rust(.Call(wrap__feature_scores, newdata, center, scale, features,
-                    from, to, term, value))
+rust_feature_scores <- function(newdata, scaling, features, coefficients,
+                                steps) {
+    call_rust(.Call(wrap__feature_scores, newdata, scaling, features,
+                    coefficients, steps))
+}
+
+rust_standardize_samples <- function(x, y, standardize) {
+    call_rust(.Call(wrap__standardize_samples, x, y, standardize))
 }
 
 rust_draw_gaussian <- function(precision, n, seed) {

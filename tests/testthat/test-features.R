@@ -8,13 +8,13 @@ test_that("Gaussian features are products and squares", {
 test_that("features print their formula", {
     expect_snapshot(feat_gaussian())
     expect_snapshot(feat_gaussian(linear = TRUE))
-    expect_snapshot(new_features("polynomial", 2,
+    expect_snapshot(product_features("polynomial", 2,
                                  rbind(c(1L, 2L, 0L), c(1L, 1L, 2L)), 1:2))
     expect_snapshot(kliep_control(tol = 1e-8, max_iter = 10, threads = 1))
 })
 
 test_that("coefficients are labelled by their term", {
-    features <- new_features("polynomial", 1,
+    features <- product_features("polynomial", 1,
                              rbind(c(1L, 2L, 0L), c(1L, 1L, 2L)), 1:2)
     labels <- term_labels(features, c("a", "b"), from = c(1, 1, 1, 2, 2),
                           to = c(2, 2, 2, 2, 2), term = c(1, 2, 3, 1, 2))

@@ -23,8 +23,8 @@ test_that("the default grid has 50 values down to the documented ratio", {
 
 test_that("the default grid ends sooner the more variables there are", {
     n <- c(100, 100)
-    ratios <- vapply(c(40, 300, 1000, 10000), default_lambda_min_ratio, 0,
-                     n = n)
+    d <- c(40, 300, 1000, 10000)
+    ratios <- vapply(d * (d + 1) / 2, default_lambda_min_ratio, 0, n = n)
     expect_identical(ratios[1], 0.1)
     expect_true(all(diff(ratios) > 0))
     expect_lt(ratios[4], 0.7)

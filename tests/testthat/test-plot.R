@@ -45,7 +45,7 @@ test_that("every picture draws", {
     draws(autoplot(kliep_path(x, y, lambda2 = c(0.2, 0))))
     draws(autoplot(kliep_path(x, y, lambda2 = c(20, 10))))
     groups <- path
-    groups$features <- new_features("polynomial", 1, matrix(1L, 2, 2), 2L)
+    groups$features <- product_features("polynomial", 1, matrix(1L, 2, 2), 2L)
     draws(autoplot(groups))
     ended <- path
     ended$diagnostics$status[10] <- "unbounded"

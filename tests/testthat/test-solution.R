@@ -2,9 +2,9 @@
 # (helper-certificate.R).
 
 cubic <- function() {
-    new_features("polynomial", 1, rbind(c(1L, 2L, 1L), c(1L, 1L, 2L)), 1:2)
+    product_features("polynomial", 1, rbind(c(1L, 2L, 1L), c(1L, 1L, 2L)), 1:2)
 }
-powered <- function() new_features("nonparanormal", 2, matrix(1L, 2, 1), 2L)
+powered <- function() product_features("nonparanormal", 2, matrix(1L, 2, 1), 2L)
 
 # Coefficients are compared where they are known to about 1e-5: the error is
 # at most sqrt(2 gap / lambda1).

@@ -1,0 +1,37 @@
+# How much memory is free, and whether something will fit into it.
+
+# Stops before anything is allocated. `what` begins the message.
+check_memory <- function(bytes, what) {
+    free <- free_memory()
+    if (is.na(free) || bytes <= free) return(invisible())
+    stop_kliep(
+        "memory",
+        paste0(what, " would take ", format_bytes(bytes), " of memory, and ",
+               format_bytes(free), " is free."),
+        hint = paste("Use fewer variables or features, or a product family",
+                     "such as `feat_polynomial()`, which stores none.")
+    )
+}
+
+# In bytes; NA where nobody knows. A container may have less than its host.
+free_memory <- function() {
+    host <- tryCatch(ps::ps_system_memory()$avail,
+                     error = function(condition) NA_real_)
+    group <- control_group_bytes("max") - control_group_bytes("current")
+    free <- c(host, group)
+    if (all(is.na(free))) NA_real_ else max(0, min(free, na.rm = TRUE))
+}
+
+# A limit of Linux control groups: "max" where there is none.
+control_group_bytes <- function(name) {
+    file <- file.path("/sys/fs/cgroup", paste0("memory.", name))
+    if (!file.exists(file)) return(NA_real_)
+    text <- tryCatch(readLines(file, 1L, warn = FALSE),
+                     error = function(condition) NA_character_)
+    suppressWarnings(as.double(text))
+}
+
+format_bytes <- function(bytes) {
+    format(structure(bytes, class = "object_size"), units = "auto",
+           standard = "SI")
+}
