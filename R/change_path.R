@@ -14,7 +14,7 @@ new_change_path <- function(fit, lambda1, features, settings, control,
         replace(part, is.nan(part), NA)
     })
     coefficients <- as.data.frame(fit[per_coefficient])
-    fit$n_edges <- count_edges(coefficients, features, length(fit$lambda2))
+    fit$n_edges <- edges_by_step(coefficients, features, length(fit$lambda2))
     structure(
         class = "change_path",
         list(
@@ -140,7 +140,7 @@ has_one_coefficient <- function(features, from, to) {
 }
 
 # The number of detected edges at each of `steps` steps.
-count_edges <- function(coefficients, features, steps) {
+edges_by_step <- function(coefficients, features, steps) {
     rows <- by_pair(coefficients, features)
     rows <- rows[rows$from != rows$to, c("step", "from", "to")]
     tabulate(rows$step[!duplicated(rows)], steps)
