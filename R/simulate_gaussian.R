@@ -98,3 +98,81 @@ check_positive_definite <- function(precision, which, hint) {
         hint = hint
     )
 }
+
+# ---- what is made of Gaussian pairs ----------------------------------------
+
+#' A pair of nonparanormal samples with a known change
+#'
+#' The Gaussian pair of [sim_gaussian()], bent in every variable alike:
+#' \deqn{x_u = \mathrm{sign}(z_u)\,|z_u|^{k}}{x_u = sign(z_u) |z_u|^k}
+#' with k = `power` and z Gaussian. The network and its change are those of z.
+#' The inverse power makes it Gaussian again, so that
+#' `feat_nonparanormal(1 / power)` are the right features:
+#' [feat_nonparanormal()] with power 2 for the default.
+#'
+#' @param ... Arguments of [sim_gaussian()], by name.
+#' @param power The power k, positive.
+#' @return A `network_pair` as in [sim_gaussian()]; `networks` are the
+#'   precision matrices of z, and the `change` in `truth` is the coefficient of
+#'   \eqn{z_u z_v}{z_u z_v} in the log-ratio of the densities.
+#' @inherit kliep_path references
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_nonparanormal(d = 10, n = 500, n_changed = 3)
+#' pair
+#' path <- kliep_path(pair$x, pair$y, features = feat_nonparanormal(2))
+sim_nonparanormal <- function(..., power = 1 / 2) {
+    power <- check_positive(power, "power")
+    check_dots(list(...), names(formals(sim_gaussian)), "sim_nonparanormal")
+    pair <- sim_gaussian(...)
+    bend <- function(z) sign(z) * abs(z)^power
+    samples <- list(x = bend(pair$x), y = bend(pair$y))
+    if (!is.null(pair$holdout)) samples$holdout <- lapply(pair$holdout, bend)
+    new_network_pair("nonparanormal", samples, pair$truth, pair$networks,
+                     c(pair$settings, list(power = power)))
+}
+
+#' A pair of Gaussian samples on a lattice
+#'
+#' The pair on which the support consistency of the method has been studied
+#' (Liu, Suzuki, Relator, Sese, Sugiyama and Fukumizu, 2017): `m` variables on
+#' a square grid, whose precision matrix has `diag` on its diagonal and `edge`
+#' between neighbours on the grid, but for `n_changed` edges, picked at random,
+#' which are `edge` in P and `-edge` in Q.
+#'
+#' @param m The number of variables, a square: 25 makes a grid of 5 x 5,
+#'   numbered down its columns.
+#' @param n_changed How many edges change their sign.
+#' @inheritParams sim_gaussian
+#' @return A `network_pair` as in [sim_gaussian()]. The `change` in `truth` is
+#'   \eqn{-(\Theta^P - \Theta^Q)_{uv}}{-(Theta_P - Theta_Q)_uv}, which is
+#'   -2 `edge`.
+#' @references
+#' Liu, S., Suzuki, T., Relator, R., Sese, J., Sugiyama, M. and Fukumizu, K.
+#' (2017). Support consistency of direct sparse-change learning in Markov
+#' networks. *Annals of Statistics* 45, 959-990.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_lattice(m = 25, n = 500)
+#' pair
+#' pair$truth
+sim_lattice <- function(m = 25, n = 100, edge = 0.4, diag = 2, n_changed = 4,
+                        n_holdout = 0) {
+    m <- check_whole(m, "m", "size", least = 4)
+    side <- sqrt(m)
+    if (side != round(side)) {
+        stop_kliep("size", paste0("`m` must be a square number: got ",
+                                  format(m), "."),
+                   hint = paste0("The nearest are ", floor(side)^2, " and ",
+                                 ceiling(side)^2, "."))
+    }
+    edge <- check_number(edge, "edge")
+    edges <- lattice_edges(side, side)
+    changed <- draw_changed(nrow(edges), n_changed,
+                            "Lower `n_changed` or raise `m`.")
+    gaussian_pair("lattice", edges, changed, edge, diag, change = -2 * edge,
+                  d = m, n, n_holdout, settings = list(),
+                  hint = "Lower the size of `edge` or raise `diag`.")
+}

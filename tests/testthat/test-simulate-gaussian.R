@@ -93,3 +93,70 @@ test_that("a pair prints what it holds", {
     expect_snapshot(sim_gaussian(d = 8, n = c(x = 20, y = 30), n_changed = 2,
                                  n_holdout = 5))
 })
+
+test_that("a nonparanormal pair is the Gaussian one, bent", {
+    draw <- function(fun, ...) {
+        set.seed(1)
+        fun(d = 6, n = 30, n_changed = 2, n_holdout = 4, ...)
+    }
+    gaussian <- draw(sim_gaussian)
+    for (power in c(0.5, 3)) {
+        pair <- draw(sim_nonparanormal, power = power)
+        unbend <- function(x) sign(x) * abs(x)^(1 / power)
+        expect_equal(unbend(pair$x), gaussian$x)
+        expect_equal(unbend(pair$y), gaussian$y)
+        expect_equal(unbend(pair$holdout$y), gaussian$holdout$y)
+        expect_equal(pair$truth, gaussian$truth)
+        expect_equal(pair$settings$power, power)
+    }
+    expect_null(sim_nonparanormal(n_changed = 2)$holdout)
+    expect_error(sim_nonparanormal(power = 0), class = "kliep_error_argument")
+    expect_error(sim_nonparanormal(n_change = 2), "`n_changed`",
+                 class = "kliep_error_dots")
+    expect_error(sim_nonparanormal(density = 2), "`density`",
+                 class = "kliep_error_argument")
+})
+
+test_that("a lattice has its edges, and four that change their sign", {
+    set.seed(1)
+    pair <- sim_lattice(m = 16, n = c(x = 20, y = 30))
+    expect_equal(dim(pair$y), c(30, 16))
+    p <- as.matrix(pair$networks$x)
+    q <- as.matrix(pair$networks$y)
+    place <- expand.grid(row = 1:4, column = 1:4)
+    beside <- as.matrix(dist(place, "manhattan")) == 1
+    expect_true(all(p[beside] == 0.4))
+    expect_true(all(diag(p) == 2 & diag(q) == 2))
+    expect_true(all(p[!beside & row(p) != col(p)] == 0))
+    expect_equal(abs(q), p)
+    expect_equal(sum(q[upper.tri(q)] == -0.4), 4)
+    expect_equal(pair$truth$change, rep(-0.8, 4))
+    expect_true(all(q[cbind(pair$truth$from, pair$truth$to)] == -0.4))
+    # Largest grids are positive definite, too: their degree is four.
+    expect_silent(sim_lattice(m = 400, n = 2))
+})
+
+test_that("moments of a lattice are those of its networks", {
+    set.seed(2)
+    n <- 50000
+    pair <- sim_lattice(m = 9, n = n)
+    for (which in c("x", "y")) {
+        expected <- solve(as.matrix(pair$networks[[which]]))
+        variance <- diag(expected)
+        # Var(x_u x_v) = s_uu s_vv + s_uv^2; the largest of 45 stays within
+        # five standard errors.
+        se <- sqrt((outer(variance, variance) + expected^2) / n)
+        expect_lt(max(abs(crossprod(pair[[which]]) / n - expected) / se), 5)
+    }
+})
+
+test_that("a lattice that cannot be gets a classed error", {
+    expect_error(sim_lattice(m = 24), "nearest are 16 and 25",
+                 class = "kliep_error_size")
+    expect_error(sim_lattice(m = 1), class = "kliep_error_size")
+    expect_error(sim_lattice(m = 4, n_changed = 5), "5 changes and 4 edges",
+                 class = "kliep_error_argument")
+    expect_error(sim_lattice(edge = 0.7), "raise `diag`",
+                 class = "kliep_error_positive_definite")
+    expect_error(sim_lattice(edge = "a"), class = "kliep_error_argument")
+})
