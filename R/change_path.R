@@ -1,10 +1,11 @@
 # What every method of change detection returns: estimates of the change over
 # a decreasing grid of penalties, kept as the list of non-zero coefficients.
 
-# The only place the class is set. `fit` is the list that comes from Rust.
+# The only place the class is set. `fit` is the list that comes from Rust;
+# `extra` holds what only this `method` has.
 new_change_path <- function(fit, lambda1, features, settings, control,
                             variables, n, call, method = "kliep",
-                            coding = NULL) {
+                            coding = NULL, extra = list()) {
     per_lambda2 <- c("lambda2", "objective", "gap", "kkt", "n_detected",
                      "n_edges", "iterations", "status", "seconds")
     per_coefficient <- c("step", "from", "to", "term", "value")
@@ -17,7 +18,7 @@ new_change_path <- function(fit, lambda1, features, settings, control,
     fit$n_edges <- edges_by_step(coefficients, features, length(fit$lambda2))
     structure(
         class = "change_path",
-        list(
+        c(list(
             method = method,
             lambda2 = fit$lambda2,
             diagnostics = as.data.frame(fit[per_lambda2]),
@@ -39,7 +40,7 @@ new_change_path <- function(fit, lambda1, features, settings, control,
             n = n,
             penalty_factor = settings$penalty,
             call = call
-        )
+        ), extra)
     )
 }
 
@@ -76,7 +77,7 @@ fitted_steps <- function(object) {
 # NULL is the last fitted step. A value off the grid gives the nearest one.
 find_step <- function(object, lambda2) {
     fitted <- fitted_steps(object)
-    if (length(fitted) == 0L) stop_no_fit(object$lambda2[1L])
+    if (length(fitted) == 0L) stop_no_fit(object, object$lambda2[1L])
     if (is.null(lambda2)) return(fitted[length(fitted)])
     check_lambda_values(lambda2, "lambda2")
     if (length(lambda2) != 1L) {
@@ -86,7 +87,7 @@ find_step <- function(object, lambda2) {
     }
     distance <- abs(object$lambda2 - lambda2)
     step <- which.min(distance)
-    if (!step %in% fitted) stop_no_fit(lambda2)
+    if (!step %in% fitted) stop_no_fit(object, lambda2)
     if (distance[step] > 1e-6 * max(lambda2, object$lambda2[step])) {
         inform_kliep("lambda", paste0(
             "lambda2 = ", format(lambda2, digits = 4L),
@@ -97,12 +98,14 @@ find_step <- function(object, lambda2) {
     step
 }
 
-stop_no_fit <- function(lambda2) {
+stop_no_fit <- function(object, lambda2) {
     stop_kliep(
         "unbounded",
         paste0("There is no fit at lambda2 = ", format(lambda2, digits = 4L),
                ": the objective has no minimum there."),
-        hint = "Take a larger `lambda2`, or refit with `lambda1 > 0`."
+        hint = paste0("Take a larger `lambda2`",
+                      if (!is.null(object$lambda1))
+                          ", or refit with `lambda1 > 0`", ".")
     )
 }
 
@@ -323,6 +326,7 @@ format_head <- function(x) {
 }
 
 format_settings <- function(x) {
+    if (is_baseline(x)) return(format_baseline(x))
     c(
         paste0("  features   ", name_features(x$features)),
         paste0("  fit        ", x$direction, ", standardize ", x$standardize,

@@ -5,7 +5,7 @@
 
 # Both samples as double matrices with the same columns in the same order.
 # Ising features bring their own coding of what a column holds.
-check_samples <- function(x, y, features = NULL) {
+check_samples <- function(x, y, features = NULL, least = 2L) {
     absent <- c("x", "y")[c(missing(x), missing(y))]
     if (length(absent) > 0L) {
         stop_kliep(
@@ -16,8 +16,8 @@ check_samples <- function(x, y, features = NULL) {
         )
     }
     coded <- if (identical(features$family, "ising")) code_two_valued(x, y)
-    x <- check_sample(if (is.null(coded)) x else coded$x, "x")
-    y <- check_sample(if (is.null(coded)) y else coded$y, "y")
+    x <- check_sample(if (is.null(coded)) x else coded$x, "x", least)
+    y <- check_sample(if (is.null(coded)) y else coded$y, "y", least)
     y <- match_columns(x, y)
     variables <- colnames(x)
     if (is.null(variables)) variables <- colnames(y)
@@ -222,22 +222,22 @@ check_lambda1 <- function(lambda1) {
 }
 
 # A decreasing grid without names, or NULL for the default one.
-check_lambda2 <- function(lambda2) {
+check_lambda2 <- function(lambda2, arg = "lambda2") {
     if (is.null(lambda2)) return(NULL)
-    check_lambda_values(lambda2, "lambda2")
+    check_lambda_values(lambda2, arg)
     twice <- unique(lambda2[duplicated(lambda2)])
     if (length(twice) > 0L) {
         stop_kliep(
             "lambda",
-            paste0("`lambda2` has the same value more than once: ",
+            paste0("`", arg, "` has the same value more than once: ",
                    paste(format(utils::head(twice, 5L), trim = TRUE),
                          collapse = ", "), "."),
-            hint = "Pass `unique(lambda2)`."
+            hint = paste0("Pass `unique(", arg, ")`.")
         )
     }
     if (is.unsorted(-lambda2)) {
-        inform_kliep("lambda", paste("`lambda2` was not decreasing and has",
-                                     "been sorted, largest value first."))
+        inform_kliep("lambda", paste0("`", arg, "` was not decreasing and has ",
+                                      "been sorted, largest value first."))
         lambda2 <- sort(lambda2, decreasing = TRUE)
     }
     as.double(lambda2)

@@ -318,7 +318,9 @@ warn_max_iter <- function(path) {
                step_ranges(late), ", worst KKT ", worst, ").")
     }
     warn_kliep("max_iter", what,
-               hint = "Raise `max_iter` in `kliep_control()`, or `lambda1`.")
+               hint = paste0("Raise `max_iter` in `kliep_control()`",
+                             if (!is.null(path$lambda1)) ", or `lambda1`",
+                             "."))
 }
 
 warn_near_threshold <- function(path) {
@@ -341,9 +343,12 @@ warn_unbounded <- function(path) {
         "unbounded",
         paste0("The path ends at lambda2 = ",
                format(path$lambda2[end[1L]], digits = 4L), " (step ", end[1L],
-               "): with lambda1 = ", format(path$lambda1),
-               " the objective has no minimum there or below."),
-        hint = "Set `lambda1 > 0` to go on, or keep to larger `lambda2`."
+               "): ", if (!is.null(path$lambda1))
+                   paste0("with lambda1 = ", format(path$lambda1), " "),
+               "the objective has no minimum there or below."),
+        hint = paste0(if (!is.null(path$lambda1))
+            "Set `lambda1 > 0` to go on, or keep" else "Keep",
+            " to larger `lambda2`.")
     )
 }
 

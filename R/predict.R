@@ -28,6 +28,7 @@ predict.change_path <- function(object, newdata, lambda2 = NULL,
                                 type = c("log_ratio", "ratio", "weight"),
                                 sample = c("y", "x"), ...) {
     check_dots(list(...), names(formals()), "predict")
+    if (is_baseline(object)) stop_no_ratio(object)
     type <- check_choice(type, "type", c("log_ratio", "ratio", "weight"))
     sample <- check_choice(sample, "sample", c("y", "x"))
     step <- find_step(object, lambda2)

@@ -1,0 +1,216 @@
+# What the methods that kliep_path() is compared with have in common: samples
+# and grid in, a change_path out. Each has a file of its own.
+
+# How each method calls itself in print(), and what selection needs of it:
+# `fit` takes the samples, a grid under the name `grid`, and the `$arguments`
+# of a path; `holl` scores a path on further samples.
+baseline_methods <- function() {
+    list(
+        moment = list(
+            title = "difference of second moments, thresholded",
+            penalty = "lambda2 is the threshold",
+            fit = moment_path, grid = "lambda", holl = moment_holl
+        ),
+        glasso = list(
+            title = "two graphical lassos and their difference",
+            penalty = "lambda2 |Theta_P|_1 + lambda2 |Theta_Q|_1",
+            fit = glasso_path, grid = "lambda", holl = glasso_holl
+        )
+    )
+}
+
+is_baseline <- function(object) object$method != "kliep"
+
+# The same fit to other samples, over the same grid unless told.
+refit_baseline <- function(path, x, y, lambda2 = path$lambda2) {
+    method <- baseline_methods()[[path$method]]
+    grid <- stats::setNames(list(lambda2), method$grid)
+    do.call(method$fit, c(list(x, y), grid, path$arguments))
+}
+
+format_baseline <- function(x) {
+    method <- baseline_methods()[[x$method]]
+    shown <- Filter(Negate(is.null), c(
+        list(standardize = x$standardize), x$shown
+    ))
+    values <- vapply(shown, function(value) {
+        if (is.numeric(value)) format(value, digits = 4L) else
+            as.character(value)
+    }, "")
+    text <- ifelse(vapply(shown, is.numeric, NA),
+                   paste(names(shown), "=", values),
+                   paste(names(shown), values))
+    c(
+        paste0("  method     ", x$method, ": ", method$title),
+        paste0("  penalty    ", method$penalty),
+        paste0("  fit        ", paste(text, collapse = ", "))
+    )
+}
+
+# ---- samples ---------------------------------------------------------------
+
+# Both samples, centred and scaled: `center = "own"` takes the means of each
+# sample whatever `standardize` says, as covariances do; "standardize" leaves
+# that to `standardize`, as kliep_path() does.
+baseline_samples <- function(x, y, standardize, center = "own") {
+    samples <- check_samples(x, y, least = 3L)
+    check_constant(samples, standardize)
+    both <- rbind(samples$x, samples$y)
+    parts <- list(x = samples$x, y = samples$y)
+    own <- lapply(parts, colMeans)
+    same <- function(values) list(x = values, y = values)
+    none <- numeric(ncol(both))
+    samples$scale <- switch(
+        standardize,
+        within = lapply(parts, column_deviations),
+        pooled = same(column_deviations(both)),
+        none = same(none + 1)
+    )
+    samples$center <- if (center == "own") own else switch(
+        standardize, within = own, pooled = same(colMeans(both)),
+        none = same(none)
+    )
+    for (part in c("x", "y")) {
+        samples[[part]] <- standardize_sample(
+            parts[[part]], samples$center[[part]], samples$scale[[part]]
+        )
+    }
+    samples
+}
+
+standardize_sample <- function(sample, center, scale) {
+    sweep(sweep(sample, 2L, center), 2L, scale, "/")
+}
+
+# Standard deviations in units of the largest value: squares of 1e200 overflow.
+column_deviations <- function(sample) {
+    unit <- apply(abs(sample), 2L, max)
+    unit[unit == 0] <- 1
+    unit * apply(sweep(sample, 2L, unit, "/"), 2L, stats::sd)
+}
+
+# Products of columns over a divisor: covariances of centred samples.
+sample_moments <- function(samples, divisor, standardize) {
+    moments <- lapply(samples[c("x", "y")], function(sample) {
+        unname(crossprod(sample)) / divisor(nrow(sample))
+    })
+    if (!all(is.finite(unlist(moments)))) {
+        stop_overflow(rbind(samples$x, samples$y), samples$variables,
+                      standardize)
+    }
+    moments
+}
+
+# New observations of both samples, standardised by what the path was fitted
+# with.
+holdout_samples <- function(path, newx, newy) {
+    prepare <- function(newdata, part) {
+        standardize_sample(check_newdata(newdata, path$variables),
+                           path$center[[part]], path$scale[[part]])
+    }
+    list(x = prepare(newx, "x"), y = prepare(newy, "y"))
+}
+
+# ---- grid ------------------------------------------------------------------
+
+# What was asked for, checked; grid_values() makes the grid of it.
+check_grid <- function(lambda, nlambda, lambda_min_ratio, arg = "lambda") {
+    list(
+        lambda = check_lambda2(lambda, arg),
+        nlambda = check_nlambda(nlambda),
+        lambda_min_ratio = if (!is.null(lambda_min_ratio))
+            check_fraction(lambda_min_ratio, "lambda_min_ratio", "lambda")
+    )
+}
+
+# The values given, or `nlambda` of them down from `lambda_max`.
+grid_values <- function(grid, samples, lambda_max) {
+    if (!is.null(grid$lambda)) return(grid$lambda)
+    ratio <- check_lambda_min_ratio(
+        grid$lambda_min_ratio, length(samples$variables),
+        c(nrow(samples$x), nrow(samples$y))
+    )
+    lambda_max * exp(seq(0, log(ratio), length.out = grid$nlambda))
+}
+
+# Sums round differently by the way they are made; at lambda_max nothing may
+# be detected by any of them.
+round_up <- function(lambda_max) lambda_max * (1 + 64 * .Machine$double.eps)
+
+# ---- path ------------------------------------------------------------------
+
+# A change_path from one row of `diagnostics` for each step and the non-zero
+# `coefficients`. What is not said about a step is not known of it.
+baseline_path <- function(method, lambda_max, diagnostics, coefficients,
+                          samples, standardize, call, lambda1 = NULL,
+                          control = NULL, features = feat_gaussian(),
+                          solver = method, shown = list(),
+                          arguments = list(), extra = list()) {
+    steps <- seq_len(nrow(diagnostics))
+    counted <- coefficients[!duplicated(coefficients[c("step", "from",
+                                                       "to")]), ]
+    fit <- c(diagnostics, coefficients, list(
+        n_detected = as.vector(table(factor(counted$step, steps))),
+        lambda_max = lambda_max,
+        center_x = samples$center$x, center_y = samples$center$y,
+        scale_x = samples$scale$x, scale_y = samples$scale$y
+    ))
+    new_change_path(
+        fit, lambda1 = lambda1, features = features,
+        settings = list(standardize = standardize, solver = solver),
+        control = control, variables = samples$variables,
+        n = c(x = nrow(samples$x), y = nrow(samples$y)), call = call,
+        method = method,
+        extra = c(list(shown = shown, arguments = arguments), extra)
+    )
+}
+
+# Coefficients of one step from a symmetric matrix. In a difference of
+# precision matrices half of the diagonal is the coefficient of x_u^2.
+matrix_coefficients <- function(change, step, diagonal = 1 / 2) {
+    at <- which(change != 0 & upper.tri(change, diag = TRUE), arr.ind = TRUE)
+    value <- change[at]
+    single <- at[, 1L] == at[, 2L]
+    value[single] <- value[single] * diagonal
+    data.frame(step = rep(step, nrow(at)), from = unname(at[, 1L]),
+               to = unname(at[, 2L]), term = rep(1L, nrow(at)), value = value)
+}
+
+# ---- scores on further samples ---------------------------------------------
+
+# Means over observations of both samples, with their standard error. `terms`
+# gives, for a step, the list of what is averaged over `x` and over `y`, and
+# a `constant` to add.
+holdout_scores <- function(path, terms) {
+    scores <- data.frame(score = rep(NA_real_, length(path$lambda2)),
+                         se = NA_real_)
+    for (step in fitted_steps(path)) {
+        at <- terms(step)
+        parts <- list(at$x, at$y)
+        scores$score[step] <- at$constant + sum(vapply(parts, mean, 0))
+        scores$se[step] <- sqrt(sum(vapply(parts, function(values) {
+            stats::var(values) / length(values)
+        }, 0)))
+    }
+    scores
+}
+
+# The change of a step as a dense symmetric matrix D with
+# theta'f(z) = z'Dz / 2 for Gaussian features.
+change_matrix <- function(path, step) {
+    change <- as.matrix(coef(path, path$lambda2[step]))
+    diag(change) <- 2 * diag(change)
+    unname(change)
+}
+
+# ---- what only a density ratio has -----------------------------------------
+
+stop_no_ratio <- function(path) {
+    method <- baseline_methods()[[path$method]]
+    stop_kliep(
+        "method",
+        paste0("`predict()` needs a fitted density ratio: `", path$method,
+               "_path()` has none (", method$title, ")."),
+        hint = "Fit the ratio with `kliep_path()` or `kliep_change()`."
+    )
+}
