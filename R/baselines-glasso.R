@@ -76,7 +76,7 @@ glasso_path <- function(x, y, lambda = NULL, nlambda = 50,
                         progress = interactive(), ...) {
     call <- match.call()
     check_dots(list(...), names(formals()), "glasso_path")
-    standardize <- check_standardize(standardize)
+    standardize <- check_standardize(standardize, feat_gaussian())
     grid <- check_grid(lambda, nlambda, lambda_min_ratio)
     penalize_diagonal <- check_flag(penalize_diagonal, "penalize_diagonal")
     control <- check_control(control)

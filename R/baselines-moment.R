@@ -44,7 +44,7 @@ moment_path <- function(x, y, lambda = NULL, nlambda = 50,
                         standardize = c("within", "pooled", "none"), ...) {
     call <- match.call()
     check_dots(list(...), names(formals()), "moment_path")
-    standardize <- check_standardize(standardize)
+    standardize <- check_standardize(standardize, feat_gaussian())
     grid <- check_grid(lambda, nlambda, lambda_min_ratio)
     samples <- baseline_samples(x, y, standardize, center = "standardize")
     moments <- sample_moments(samples, identity, standardize)
