@@ -105,7 +105,7 @@ sample_moments <- function(samples, divisor, standardize) {
 # with.
 holdout_samples <- function(path, newx, newy) {
     prepare <- function(newdata, part) {
-        standardize_sample(check_newdata(newdata, path$variables),
+        standardize_sample(check_newdata(newdata, path),
                            path$center[[part]], path$scale[[part]])
     }
     list(x = prepare(newx, "x"), y = prepare(newy, "y"))
