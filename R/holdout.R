@@ -1,0 +1,58 @@
+# How well a fitted path does on observations it has not seen: one score for
+# each lambda2, by the criterion that belongs to its method.
+
+# A data frame with one row for each lambda2: `score`, the larger the better
+# and NA where there is no fit to rely on, and `se`, its standard error.
+holdout_scores <- function(path, newx, newy) {
+    newx <- check_newdata(newx, path, "newx")
+    newy <- check_newdata(newy, path, "newy")
+    criterion <- switch(path$method, kliep = kliep_holl)
+    criterion(path, newx, newy)
+}
+
+# Hold-out log-likelihood of the density ratio,
+#   mean_i log r(x_i),  log r(z) = s(z) - log mean_j exp(s(y_j)),
+# or that of the inverse ratio, or the sum of both, whichever was fitted.
+# `kl` is the first of them, which estimates KL(P || Q).
+kliep_holl <- function(path, newx, newy) {
+    steps <- which(path$diagnostics$status %in% c("converged", "max_iter"))
+    s_x <- score_matrix(path, newx, "x", steps)
+    s_y <- score_matrix(path, newy, "y", steps)
+    forward <- log_ratio_mean(s_x, s_y)
+    backward <- log_ratio_mean(-s_y, -s_x)
+    of_x <- switch(path$direction, "p/q" = forward$of_numerator,
+                   "q/p" = backward$of_denominator,
+                   symmetric = forward$of_numerator + backward$of_denominator)
+    of_y <- switch(path$direction, "p/q" = forward$of_denominator,
+                   "q/p" = backward$of_numerator,
+                   symmetric = forward$of_denominator + backward$of_numerator)
+    score <- switch(path$direction, "p/q" = forward$mean,
+                    "q/p" = backward$mean,
+                    symmetric = forward$mean + backward$mean)
+    at <- match(seq_along(path$lambda2), steps)
+    data.frame(
+        score = score[at],
+        se = sqrt(column_variance(of_x) / nrow(newx) +
+                      column_variance(of_y) / nrow(newy))[at],
+        kl = forward$mean[at]
+    )
+}
+
+# mean(numerator) - log mean exp(denominator), column by column, and what
+# each observation adds to it to first order.
+log_ratio_mean <- function(numerator, denominator) {
+    top <- apply(denominator, 2L, max)
+    shifted <- exp(sweep(denominator, 2L, top))
+    level <- colMeans(shifted)
+    list(
+        mean = colMeans(numerator) - top - log(level),
+        of_numerator = numerator,
+        of_denominator = -sweep(shifted, 2L, level, "/")
+    )
+}
+
+# NA for a single observation.
+column_variance <- function(values) {
+    centred <- sweep(values, 2L, colMeans(values))
+    colSums(centred^2) / if (nrow(values) > 1L) nrow(values) - 1 else NA
+}

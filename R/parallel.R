@@ -1,0 +1,31 @@
+# Independent tasks without random numbers on the user's future::plan().
+
+# fun(task, ...) for every task, in order; an error in one is the error of
+# all. Progress is signalled by progressr.
+map_tasks <- function(tasks, fun, ..., label) {
+    signal <- progressr::progressor(length(tasks), message = label)
+    # Spares the set-up of futures where it would gain nothing, as within a
+    # worker.
+    if (inherits(future::plan(), "sequential")) {
+        return(lapply(tasks, run_task, fun = fun, args = list(...),
+                      signal = signal))
+    }
+    carried <- carried_with(list(tasks, fun, list(...)))
+    future.apply::future_lapply(
+        tasks, run_task, fun = fun, args = list(...), signal = signal,
+        future.seed = NULL, future.globals = carried$globals,
+        future.packages = carried$packages, future.scheduling = 4
+    )
+}
+
+run_task <- function(task, fun, args, signal) {
+    value <- do.call(fun, c(list(task), args))
+    signal()
+    value
+}
+
+# Where several processes are at work, one thread is enough for each.
+threads_for_plan <- function(control) {
+    if (future::nbrOfWorkers() > 1) control$threads <- 1L
+    control
+}

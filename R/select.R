@@ -1,0 +1,363 @@
+#' Choose features and penalties by hold-out likelihood
+#'
+#' Fits a path for every candidate, that is for every combination of `features`
+#' and `lambda1`, and chooses the candidate and the `lambda2` under which
+#' observations that were held out are the most likely. The score is the
+#' hold-out log-likelihood (HOLL) of Liu et al. (2014),
+#' \deqn{\frac{1}{\tilde n_P} \sum_{i=1}^{\tilde n_P} \log
+#'     \frac{\exp(\theta^\top f(\tilde x_i))}
+#'     {\frac{1}{\tilde n_Q} \sum_{j=1}^{\tilde n_Q}
+#'     \exp(\theta^\top f(\tilde y_j))},}{
+#'     mean_i theta' f(x_i) - log mean_j exp(theta' f(y_j)),}
+#' over the observations held out; for `direction = "q/p"` that of the inverse
+#' ratio, for `"symmetric"` the sum of both.
+#'
+#' With `criterion = "cv"` every observation is held out once: `x` and `y` are
+#' each divided at random into `folds` parts, and the score is the mean over
+#' the folds (CVLL), its standard error their standard deviation over the
+#' square root of their number. Held-out observations are standardised by the
+#' means and variances of the others. With `criterion = "holdout"` the score
+#' is computed on `newx` and `newy`, and its standard error over their
+#' observations.
+#'
+#' All folds of a candidate use one grid of `lambda2`, that of its path on all
+#' data. Without a ridge (`lambda1 = 0`) a path may end where the objective has
+#' no minimum; a candidate is scored down to the last `lambda2` that all folds
+#' can be fitted at.
+#'
+#' @section Parallel:
+#' Paths and folds run on the plan of the \pkg{future} package, one after the
+#' other unless told otherwise: `future::plan("multisession")` uses all cores,
+#' and other plans reach clusters. The folds are drawn beforehand, so that
+#' [set.seed()] gives the same result on every plan. Progress is signalled by
+#' \pkg{progressr}: `progressr::handlers(global = TRUE)` shows it.
+#'
+#' @param x,y The two samples, as for [kliep_path()].
+#' @param features A feature specification or a list of them to choose from;
+#'   names of the list, if any, label the candidates.
+#' @param lambda1 The ridge penalty, or several to choose from.
+#' @param lambda2 The group penalties, the same for all candidates. `NULL`
+#'   takes a grid for each, as [kliep_path()] does.
+#' @param criterion Cross-validation (`"cv"`), or a score on `newx` and `newy`
+#'   (`"holdout"`, the default where these are given).
+#' @param folds The number of folds, at most the smaller number of
+#'   observations.
+#' @param newx,newy Further observations of the two samples, for `"holdout"`.
+#' @param rule `"best"` takes the highest score, `"1se"` the largest `lambda2`
+#'   of the same candidate whose score is within one standard error of it.
+#' @param ... Passed on to the fits: `nlambda`, `lambda_min_ratio`,
+#'   `penalty_factor`, `standardize`, `direction`, `solver` and `control`, as
+#'   for [kliep_path()].
+#'
+#' @return An object of class `kliep_select`, with [print()],
+#'   [`plot()`][plot.kliep_select], [edges()], [`coef()`][coef.change_path],
+#'   [`predict()`][predict.change_path] and [kl_divergence()] of what was
+#'   chosen:
+#'   * `fit`: the chosen `change`, fitted to all data;
+#'   * `path`: the path it was chosen from;
+#'   * `scores`: a data frame with a row for each candidate and `lambda2`:
+#'     `candidate`, `features`, `lambda1`, `lambda2`, `score`, `se`, `kl` (the
+#'     part of the score that estimates the divergence of P from Q), `n_edges`
+#'     (of the path on all data) and `selected`.
+#' @inherit kliep_path references
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 200, n_changed = 4)
+#' chosen <- kliep_select(
+#'     pair$x, pair$y,
+#'     features = list(feat_gaussian(), feat_nonparanormal(power = 2)),
+#'     nlambda = 15
+#' )
+#' chosen
+#' edges(chosen)
+kliep_select <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
+                         lambda2 = NULL, criterion = c("cv", "holdout"),
+                         folds = 5, newx = NULL, newy = NULL,
+                         rule = c("best", "1se"), ...) {
+    call <- match.call()
+    check_dots(list(...), c(names(formals()), names(formals(fit_candidate))),
+               "kliep_select")
+    criterion <- check_criterion(criterion, newx, newy)
+    rule <- check_choice(rule, "rule", c("best", "1se"))
+    candidates <- check_candidates(features, lambda1)
+    samples <- check_samples(x, y, candidates[[1L]]$features)
+    if (criterion == "cv") {
+        parts <- draw_folds(nrow(samples$x), nrow(samples$y), folds)
+    }
+    paths <- map_tasks(candidates, fit_candidate, x = x, y = y,
+                       lambda2 = check_lambda2(lambda2), ...,
+                       label = "Paths of all candidates")
+    scores <- if (criterion == "cv") {
+        cross_validate(candidates, paths, x, y, parts, ...)
+    } else {
+        lapply(paths, holdout_scores, newx = newx, newy = newy)
+    }
+    new_selection(candidates, paths, scores, criterion, rule,
+                  folds = if (criterion == "cv") parts$folds, call = call)
+}
+
+# ---- what is asked for -----------------------------------------------------
+
+check_criterion <- function(criterion, newx, newy) {
+    choices <- c("cv", "holdout")
+    given <- !is.null(newx) || !is.null(newy)
+    if (identical(criterion, choices) && given) criterion <- "holdout"
+    criterion <- check_choice(criterion, "criterion", choices)
+    if (criterion == "holdout") {
+        check_both_new(newx, newy)
+    } else if (given) {
+        stop_kliep(
+            "argument",
+            paste("`newx` and `newy` are for `criterion = \"holdout\"`: got",
+                  "\"cv\"."),
+            hint = "Leave one or the other out."
+        )
+    }
+    criterion
+}
+
+# Every combination of features and lambda1, with a label each.
+check_candidates <- function(features, lambda1) {
+    if (inherits(features, "features")) features <- list(features)
+    if (!is.list(features) || length(features) == 0L) {
+        stop_kliep(
+            "features",
+            paste0("`features` must be a feature specification or a list of ",
+                   "at least one: got ", if (is.list(features))
+                       "an empty list" else describe(features), "."),
+            hint = "For instance `list(feat_gaussian(), feat_polynomial(4))`."
+        )
+    }
+    features <- lapply(features, check_features)
+    check_lambda_values(lambda1, "lambda1")
+    labels <- vapply(features, name_features, "")
+    if (!is.null(names(features))) {
+        labels <- ifelse(names(features) == "", labels, names(features))
+    }
+    labels <- make.unique(unname(labels), " #")
+    all <- expand.grid(lambda1 = unique(lambda1),
+                       features = seq_along(features))
+    lapply(seq_len(nrow(all)), function(k) {
+        name <- labels[all$features[k]]
+        list(
+            label = if (length(unique(lambda1)) == 1L) name else
+                paste0(name, ", lambda1 = ", format(all$lambda1[k])),
+            name = name,
+            features = features[[all$features[k]]],
+            lambda1 = all$lambda1[k]
+        )
+    })
+}
+
+# Parts of nearly equal size, in x and in y by themselves.
+draw_folds <- function(n_x, n_y, folds) {
+    folds <- check_whole(folds, "folds", "folds", least = 2)
+    least <- min(n_x, n_y)
+    if (folds > least) {
+        stop_kliep(
+            "folds",
+            paste0("`folds` must not exceed the number of observations: got ",
+                   folds, " folds, and ", n_x, " and ", n_y,
+                   " observations."),
+            hint = "Lower `folds`."
+        )
+    }
+    if (least - ceiling(least / folds) < 2) {
+        stop_kliep(
+            "folds",
+            paste0("With ", folds, " folds, fewer than 2 of ", least,
+                   " observations would be left to fit to."),
+            hint = "Raise `folds`, or collect more."
+        )
+    }
+    list(x = sample(rep_len(seq_len(folds), n_x)),
+         y = sample(rep_len(seq_len(folds), n_y)), folds = folds)
+}
+
+# ---- fits and scores -------------------------------------------------------
+
+fit_candidate <- function(candidate, x, y, lambda2, nlambda = 50,
+                          lambda_min_ratio = NULL, penalty_factor = NULL,
+                          standardize = c("within", "pooled", "none"),
+                          direction = c("p/q", "q/p", "symmetric"),
+                          solver = c("auto", "primal", "dual"),
+                          control = kliep_control()) {
+    fit_path(
+        x, y, candidate$features, candidate$lambda1, lambda2, nlambda,
+        lambda_min_ratio, penalty_factor, standardize, direction, solver,
+        threads_for_plan(check_control(control)), progress = FALSE,
+        call = NULL
+    )
+}
+
+# One data frame of scores for each candidate.
+cross_validate <- function(candidates, paths, x, y, parts, ...) {
+    tasks <- expand.grid(fold = seq_len(parts$folds),
+                         candidate = seq_along(candidates))
+    tasks <- lapply(seq_len(nrow(tasks)), function(k) {
+        at <- tasks$candidate[k]
+        grid <- paths[[at]]$lambda2[fitted_steps(paths[[at]])]
+        list(candidate = candidates[[at]], lambda2 = grid, at = at,
+             fold = tasks$fold[k])
+    })
+    scored <- map_tasks(tasks, score_fold, x = x, y = y, parts = parts, ...,
+                        label = "Cross-validation")
+    at <- vapply(tasks, `[[`, 1L, "at")
+    Map(pool_folds, split(scored, at), lengths(lapply(paths, `[[`, "lambda2")))
+}
+
+# Fit without a fold, and score on it. A fold may end sooner than the path.
+score_fold <- function(task, x, y, parts, ...) {
+    out_x <- parts$x == task$fold
+    out_y <- parts$y == task$fold
+    tryCatch({
+        path <- fit_candidate(task$candidate, x[!out_x, , drop = FALSE],
+                              y[!out_y, , drop = FALSE], task$lambda2, ...)
+        scores <- holdout_scores(path, x[out_x, , drop = FALSE],
+                                 y[out_y, , drop = FALSE])
+        scores[seq_along(task$lambda2), ]
+    }, kliep_error = function(condition) {
+        condition$message <- paste0(
+            "Without fold ", task$fold, " of ", parts$folds, " (",
+            task$candidate$label, "): ", conditionMessage(condition)
+        )
+        stop(condition)
+    })
+}
+
+# Mean and standard error over the folds; NA where a fold has no score, and at
+# the `steps` that not even the path on all data has.
+pool_folds <- function(folds, steps) {
+    together <- function(column) {
+        values <- vapply(folds, `[[`, numeric(nrow(folds[[1L]])), column)
+        values <- matrix(values, ncol = length(folds))
+        rbind(values, matrix(NA_real_, steps - nrow(values), ncol(values)))
+    }
+    score <- together("score")
+    data.frame(score = rowMeans(score),
+               se = apply(score, 1L, stats::sd) / sqrt(length(folds)),
+               kl = rowMeans(together("kl")))
+}
+
+# ---- the choice ------------------------------------------------------------
+
+new_selection <- function(candidates, paths, scores, criterion, rule, folds,
+                          call) {
+    table <- do.call(rbind, Map(score_table, candidates, paths, scores))
+    chosen <- choose_row(table, rule)
+    table$selected <- seq_len(nrow(table)) == chosen
+    at <- match(table$candidate[chosen],
+                vapply(candidates, `[[`, "", "label"))
+    path <- paths[[at]]
+    path$call <- call
+    fit <- change_at(path, match(table$lambda2[chosen], path$lambda2))
+    warn_unfinished(fit)
+    structure(
+        class = "kliep_select",
+        list(fit = fit, path = path, scores = table, criterion = criterion,
+             rule = rule, folds = folds, call = call)
+    )
+}
+
+score_table <- function(candidate, path, scores) {
+    data.frame(
+        candidate = candidate$label,
+        features = candidate$name,
+        lambda1 = candidate$lambda1,
+        lambda2 = path$lambda2,
+        scores,
+        n_edges = path$diagnostics$n_edges
+    )
+}
+
+# The row of the highest score, or by the one-standard-error rule the sparsest
+# of its candidate that is nearly as good.
+choose_row <- function(table, rule) {
+    best <- which.max(table$score)
+    if (length(best) == 0L) {
+        stop_kliep(
+            "unbounded",
+            paste("No candidate could be scored: at every lambda2 the",
+                  "objective has no minimum in some fold."),
+            hint = "Raise `lambda2` or set `lambda1 > 0`."
+        )
+    }
+    if (rule == "best" || is.na(table$se[best])) return(best)
+    near <- which(table$candidate == table$candidate[best] &
+                      table$score >= table$score[best] - table$se[best])
+    near[which.max(table$lambda2[near])]
+}
+
+# ---- methods ---------------------------------------------------------------
+
+#' @export
+format.kliep_select <- function(x, ...) {
+    row <- x$scores[x$scores$selected, ]
+    by <- if (x$criterion == "cv") paste0(x$folds, "-fold cross-validation")
+    else "hold-out samples"
+    c(
+        paste0("<kliep_select> by ", by, ", rule \"", x$rule, "\""),
+        paste0("  chosen     ", row$candidate, " at lambda2 = ",
+               format(row$lambda2, digits = 4L)),
+        paste0("  score      ", format(row$score, digits = 4L), " (se ",
+               format(row$se, digits = 2L), ")"),
+        format_settings(x$fit)[2L],
+        format_solver(x$fit)
+    )
+}
+
+#' @export
+print.kliep_select <- function(x, ...) {
+    cat(format(x), "", sep = "\n")
+    print_candidates(x$scores)
+    cat("\n")
+    print_edges(x$fit)
+    cat("\nNext: edges(chosen), plot(chosen), chosen$scores\n")
+    invisible(x)
+}
+
+# The best of each candidate, best first.
+print_candidates <- function(scores, most = 8L) {
+    best <- do.call(rbind, lapply(
+        split(scores, factor(scores$candidate, unique(scores$candidate))),
+        function(rows) rows[which.max(rows$score), ]
+    ))
+    if (nrow(best) < 2L) return(invisible())
+    best <- best[order(-best$score), ]
+    print(utils::head(best[c("candidate", "lambda2", "score", "se",
+                             "n_edges")], most), digits = 3L,
+          row.names = FALSE)
+}
+
+#' @export
+edges.kliep_select <- function(object, lambda2 = NULL, ...) {
+    edges(chosen_part(object, lambda2), lambda2 = lambda2, ...)
+}
+
+#' @export
+coef.kliep_select <- function(object, lambda2 = NULL, ...) {
+    stats::coef(chosen_part(object, lambda2), lambda2 = lambda2, ...)
+}
+
+# What was chosen, or the path it was chosen from to look elsewhere.
+chosen_part <- function(object, lambda2) {
+    if (is.null(lambda2)) object$fit else object$path
+}
+
+#' @export
+predict.kliep_select <- function(object, newdata, lambda2 = NULL, ...) {
+    stats::predict(chosen_part(object, lambda2), newdata, lambda2 = lambda2,
+                   ...)
+}
+
+#' @rdname kl_divergence
+#' @export
+kl_divergence.kliep_select <- function(object, newx = NULL, newy = NULL,
+                                       ...) {
+    divergence <- kl_divergence(object$fit, newx, newy, ...)
+    if (is.null(newx)) {
+        divergence$holdout <- object$scores$kl[object$scores$selected]
+    }
+    divergence
+}
