@@ -177,7 +177,7 @@ table_scores <- function(features, z, coefficients, steps) {
         values <- evaluate_factor(features, z, set)
         theta <- matrix(0, ncol(values), steps)
         theta[cbind(at$term, at$step)] <- at$value
-        scores <- scores + values %*% theta
+        scores <- scores + unname(values) %*% theta
     }
     scores
 }

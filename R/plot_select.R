@@ -12,6 +12,16 @@ select_lines <- function(object, most = 8L) {
     lines
 }
 
+# From above the best score to well below the peak of the worst candidate: the
+# fall at the dense end, which may be deep, is not what the choice is about.
+score_range <- function(lines) {
+    peaks <- tapply(lines$score, lines$candidate, max)
+    best <- which.max(lines$score)
+    se <- max(0, lines$se[best], na.rm = TRUE)
+    low <- min(peaks) - max(8 * se, diff(range(peaks)))
+    c(max(low, min(lines$score - se)), lines$score[best] + 1.2 * se)
+}
+
 #' Plot the scores of a selection
 #'
 #' Draws the score of every candidate against `lambda2`, from the sparse end on
@@ -51,12 +61,18 @@ autoplot.kliep_select <- function(object, max_candidates = 8, ...) {
             ggplot2::aes(colour = .data$candidate), data = chosen, size = 2.5,
             show.legend = FALSE
         ) +
+        ggplot2::coord_cartesian(ylim = score_range(lines)) +
         scale_candidates(levels(lines$candidate)) +
         scale_lambda2(lines$lambda2, "") +
         ggplot2::labs(x = expression(lambda[2]), y = score_name(object)) +
         theme_kliepnet() +
+        ggplot2::guides(colour = one_below_another,
+                        linetype = one_below_another) +
         ggplot2::theme(legend.key.width = ggplot2::unit(1.8, "lines"))
 }
+
+# Labels are long, and candidates few.
+one_below_another <- ggplot2::guide_legend(ncol = 1L)
 
 #' @rdname autoplot.kliep_select
 #' @export

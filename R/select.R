@@ -204,11 +204,15 @@ cross_validate <- function(candidates, paths, x, y, parts, ...) {
     scored <- map_tasks(tasks, score_fold, x = x, y = y, parts = parts, ...,
                         label = "Cross-validation")
     at <- vapply(tasks, `[[`, 1L, "at")
-    Map(pool_folds, split(scored, at), lengths(lapply(paths, `[[`, "lambda2")))
+    unname(Map(pool_folds, split(scored, at),
+               lengths(lapply(paths, `[[`, "lambda2"))))
 }
 
 # Fit without a fold, and score on it. A fold may end sooner than the path.
 score_fold <- function(task, x, y, parts, ...) {
+    if (length(task$lambda2) == 0L) {
+        return(data.frame(score = numeric(), se = numeric(), kl = numeric()))
+    }
     out_x <- parts$x == task$fold
     out_y <- parts$y == task$fold
     tryCatch({

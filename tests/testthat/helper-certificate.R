@@ -4,19 +4,14 @@
 # The features of every factor for standardised data z, one column for each
 # coefficient, with the table of what each column is.
 dense_features <- function(z, features) {
-    s <- sign(z) * abs(z)^features$power
+    if (features$kind == "cliques") return(dense_cliques(z, features))
     d <- ncol(z)
     blocks <- list()
     terms <- list()
     for (v in seq_len(d)) {
         for (u in seq_len(v)) {
-            if (u == v) {
-                block <- sapply(features$single, function(a) s[, u]^a)
-            } else {
-                block <- apply(features$pair, 2, function(a) {
-                    s[, u]^a[1] * s[, v]^a[2]
-                })
-            }
+            block <- dense_block(z, features, u, v)
+            if (length(block) == 0) next
             block <- matrix(block, nrow(z))
             blocks <- c(blocks, list(block))
             terms <- c(terms, list(data.frame(
@@ -28,6 +23,33 @@ dense_features <- function(z, features) {
     terms$factor <- match(paste(terms$from, terms$to),
                           unique(paste(terms$from, terms$to)))
     list(values = do.call(cbind, blocks), terms = terms)
+}
+
+# The features of one pair, or of one variable (u = v), by their formula.
+dense_block <- function(z, features, u, v) {
+    s <- if (features$kind == "products") sign(z) * abs(z)^features$power
+    switch(
+        features$kind,
+        products = if (u == v)
+            sapply(features$single, function(a) s[, u]^a) else
+            apply(features$pair, 2, function(a) s[, u]^a[1] * s[, v]^a[2]),
+        rbf = if (u != v)
+            exp(-(z[, u] - z[, v])^2 / (2 * features$sigma^2)),
+        custom = if (u != v) features$functions$pair(z[, u], z[, v]) else
+            if (!is.null(features$functions$single))
+                features$functions$single(z[, u])
+    )
+}
+
+dense_cliques <- function(z, features) {
+    blocks <- lapply(features$sets, function(set) {
+        matrix(features$fun(z[, set, drop = FALSE]), nrow(z))
+    })
+    sizes <- vapply(blocks, ncol, 1L)
+    number <- rep(seq_along(blocks), sizes)
+    list(values = do.call(cbind, blocks),
+         terms = data.frame(from = number, to = number, term = sequence(sizes),
+                            factor = number))
 }
 
 standardised <- function(values, center, scale) {
@@ -47,7 +69,7 @@ dense_problem <- function(path, x, y) {
     terms <- fx$terms
     first <- terms[!duplicated(terms$factor), ]
     penalty <- path$penalty_factor
-    weight <- if (length(penalty) == 2) {
+    weight <- if (identical(names(penalty), c("single", "edge"))) {
         ifelse(first$from == first$to, penalty[[1]], penalty[[2]])
     } else {
         penalty

@@ -1,0 +1,270 @@
+select_pair <- function(d = 6, n = 60, seed = 1) random_pair(d, n, seed = seed)
+
+test_that("the score is the log-likelihood of what was held out", {
+    pair <- select_pair()
+    new <- select_pair(n = 40, seed = 2)
+    for (direction in c("p/q", "q/p", "symmetric")) {
+        path <- kliep_path(pair$x, pair$y, nlambda = 6, direction = direction)
+        got <- holdout_scores(path, new$x, new$y)
+        for (step in seq_along(path$lambda2)) {
+            s_x <- predict(path, new$x, path$lambda2[step], sample = "x")
+            s_y <- predict(path, new$y, path$lambda2[step])
+            forward <- mean(s_x) - log(mean(exp(s_y)))
+            backward <- mean(-s_y) - log(mean(exp(-s_x)))
+            expect_equal(got$score[step], switch(
+                direction, "p/q" = forward, "q/p" = backward,
+                symmetric = forward + backward
+            ))
+            expect_equal(got$kl[step], forward)
+        }
+    }
+})
+
+test_that("the standard error is that of repeated hold-out samples", {
+    pair <- select_pair(d = 3, n = 200)
+    for (direction in c("p/q", "q/p", "symmetric")) {
+        fit <- kliep_change(pair$x, pair$y, lambda2 = 0.05,
+                            direction = direction)
+        set.seed(1)
+        runs <- lapply(seq_len(200), function(run) {
+            draw <- function() matrix(rnorm(150 * 3), 150)
+            holdout_scores(fit, draw() + 0.2 * draw(), draw())
+        })
+        runs <- do.call(rbind, runs)
+        # 200 runs know a standard deviation to 5 %; the first-order formula
+        # is not exact.
+        expect_equal(mean(runs$se), sd(runs$score), tolerance = 0.2)
+    }
+})
+
+test_that("scores survive ratios that overflow", {
+    pair <- select_pair(d = 3, n = 20)
+    path <- kliep_path(pair$x, pair$y, lambda1 = 1e-4, nlambda = 5)
+    far <- 1e3 * pair$y
+    scores <- holdout_scores(path, pair$x, far)
+    expect_true(all(is.finite(scores$score)))
+    expect_lt(min(scores$score), -1e4)
+})
+
+test_that("cross-validation is the mean over folds that anyone can repeat", {
+    pair <- select_pair()
+    set.seed(4)
+    chosen <- kliep_select(pair$x, pair$y, nlambda = 8, folds = 3)
+    set.seed(4)
+    parts <- draw_folds(60, 60, 3)
+    full <- kliep_path(pair$x, pair$y, nlambda = 8)
+    by_hand <- vapply(1:3, function(fold) {
+        path <- kliep_path(pair$x[parts$x != fold, ],
+                           pair$y[parts$y != fold, ], lambda2 = full$lambda2)
+        holdout_scores(path, pair$x[parts$x == fold, ],
+                       pair$y[parts$y == fold, ])$score
+    }, numeric(8))
+    expect_equal(chosen$scores$score, rowMeans(by_hand))
+    expect_equal(chosen$scores$se, apply(by_hand, 1, sd) / sqrt(3))
+    expect_identical(chosen$scores$lambda2, full$lambda2)
+    best <- which.max(rowMeans(by_hand))
+    expect_identical(chosen$fit$lambda2, full$lambda2[best])
+    expect_equal(coef(chosen), coef(full, full$lambda2[best]))
+    expect_equal(edges(chosen), edges(full, full$lambda2[best])[1:3])
+    expect_equal(predict(chosen, pair$y),
+                 predict(full, pair$y, full$lambda2[best]))
+})
+
+test_that("folds are of nearly equal size and follow the seed", {
+    set.seed(1)
+    parts <- draw_folds(23, 17, 5)
+    expect_lte(diff(range(table(parts$x))), 1)
+    expect_lte(diff(range(table(parts$y))), 1)
+    set.seed(1)
+    expect_identical(draw_folds(23, 17, 5), parts)
+    expect_false(identical(draw_folds(23, 17, 5), parts))
+})
+
+test_that("candidates are all combinations, each with its own grid", {
+    pair <- select_pair(d = 4, n = 40)
+    set.seed(1)
+    chosen <- kliep_select(
+        pair$x, pair$y, lambda1 = c(0.1, 1), nlambda = 5, folds = 2,
+        features = list(feat_gaussian(), cubic = feat_polynomial(3))
+    )
+    expect_identical(unique(chosen$scores$features), c("gaussian", "cubic"))
+    expect_identical(unique(chosen$scores$candidate), c(
+        "gaussian, lambda1 = 0.1", "gaussian, lambda1 = 1",
+        "cubic, lambda1 = 0.1", "cubic, lambda1 = 1"
+    ))
+    expect_identical(nrow(chosen$scores), 20L)
+    expect_identical(sum(chosen$scores$selected), 1L)
+    grids <- split(chosen$scores$lambda2, chosen$scores$candidate)
+    expect_true(all(lengths(grids) == 5L))
+    given <- kliep_select(pair$x, pair$y, lambda1 = c(0.1, 1), folds = 2,
+                          lambda2 = c(0.3, 0.1))
+    expect_identical(given$scores$lambda2, c(0.3, 0.1, 0.3, 0.1))
+})
+
+test_that("hold-out samples give the same as their scores", {
+    pair <- select_pair()
+    new <- select_pair(n = 30, seed = 9)
+    chosen <- kliep_select(pair$x, pair$y, nlambda = 6, newx = new$x,
+                           newy = new$y)
+    expect_identical(chosen$criterion, "holdout")
+    path <- kliep_path(pair$x, pair$y, nlambda = 6)
+    expect_equal(chosen$scores[c("score", "se", "kl")],
+                 holdout_scores(path, new$x, new$y))
+    expect_equal(kl_divergence(chosen)$holdout,
+                 chosen$scores$kl[chosen$scores$selected])
+})
+
+test_that("one standard error picks the sparsest that is nearly as good", {
+    table <- data.frame(candidate = rep(c("a", "b"), each = 4),
+                        lambda2 = rep(c(4, 3, 2, 1), 2),
+                        score = c(1, 2, 5, 4, 4.5, 4.6, 4.7, 4.8),
+                        se = rep(1.2, 8))
+    expect_identical(choose_row(table, "best"), 3L)
+    expect_identical(choose_row(table, "1se"), 3L)
+    table$score[2] <- 3.9
+    expect_identical(choose_row(table, "1se"), 2L)
+    table$se[3] <- NA
+    expect_identical(choose_row(table, "1se"), 3L)
+})
+
+test_that("an unbounded candidate is scored down to its last valid lambda2", {
+    pair <- random_pair(8, 15, seed = 3)
+    set.seed(2)
+    chosen <- kliep_select(pair$x, pair$y, lambda1 = c(0, 1), folds = 3,
+                           nlambda = 20, lambda_min_ratio = 0.05)
+    ridgeless <- chosen$scores[chosen$scores$lambda1 == 0, ]
+    scored <- !is.na(ridgeless$score)
+    expect_true(any(scored))
+    expect_false(all(scored))
+    # Down to the last one, without a gap.
+    expect_false(is.unsorted(!scored))
+    expect_true(all(is.finite(chosen$scores$score[chosen$scores$lambda1 == 1])))
+    expect_error(
+        kliep_select(pair$x, pair$y, lambda1 = 0, folds = 3, lambda2 = 1e-4),
+        class = "kliep_error_unbounded"
+    )
+})
+
+test_that("every plan gives the same numbers", {
+    skip_on_cran()
+    pair <- select_pair(d = 4, n = 40)
+    shift <- 0.3
+    features <- list(
+        feat_gaussian(),
+        feat_custom(function(a, b) tanh(a + shift) * tanh(b), function(a) a^2)
+    )
+    select <- function() {
+        set.seed(5)
+        kliep_select(pair$x, pair$y, features, nlambda = 5)
+    }
+    one <- select()
+    withr::defer(future::plan("sequential"))
+    future::plan("multisession", workers = 2)
+    two <- select()
+    expect_identical(two$scores, one$scores)
+    expect_identical(coef(two), coef(one))
+})
+
+test_that("progress is signalled for every path and fold", {
+    pair <- select_pair(d = 3, n = 30)
+    steps <- 0
+    withCallingHandlers(
+        kliep_select(pair$x, pair$y, nlambda = 3, folds = 4),
+        progression = function(condition) {
+            if (condition$type == "update") steps <<- steps + condition$amount
+        }
+    )
+    expect_identical(steps, 1 + 4)
+})
+
+test_that("a selection says what is wrong with its arguments", {
+    pair <- select_pair(d = 3, n = 12)
+    select <- function(...) kliep_select(pair$x, pair$y, ...)
+    refused <- function(class, ...) {
+        expect_error(select(...), class = paste0("kliep_error_", class))
+    }
+    refused("features", features = list())
+    refused("features", features = "gaussian")
+    refused("features", features = list(feat_gaussian(), 1))
+    refused("lambda", lambda1 = numeric())
+    refused("lambda", lambda1 = c(0.1, -1))
+    refused("lambda", lambda2 = c(0.1, NA))
+    refused("folds", folds = 13)
+    refused("folds", folds = 1)
+    refused("folds", folds = 2.5)
+    refused("argument", criterion = "aic")
+    refused("argument", rule = "2se")
+    refused("argument", criterion = "cv", newx = pair$x, newy = pair$y)
+    refused("missing_sample", criterion = "holdout")
+    refused("missing_sample", newx = pair$x)
+    refused("dimension", newx = pair$x[, 1:2], newy = pair$y)
+    refused("dots", lambda3 = 1)
+    refused("control", control = list())
+    named <- `colnames<-`(pair$y, c("a", "b", "c"))
+    refused("dimension", newx = pair$x, newy = named)
+    expect_error(kliep_select(pair$x), class = "kliep_error_missing_sample")
+    expect_error(kliep_select(pair$x[1:2, ], pair$y, folds = 2),
+                 class = "kliep_error_folds")
+})
+
+test_that("a fold that cannot be fitted is named", {
+    pair <- select_pair(d = 3, n = 12)
+    pair$x[, 2] <- c(1, rep(0, 11))
+    expect_error(kliep_select(pair$x, pair$y, folds = 3), "Without fold",
+                 class = "kliep_error_constant")
+})
+
+test_that("a selection prints its choice and draws its scores", {
+    pair <- select_pair(d = 4, n = 40)
+    set.seed(1)
+    chosen <- kliep_select(pair$x, pair$y, list(feat_gaussian(),
+                                                feat_polynomial(3)),
+                           nlambda = 6)
+    expect_output(print(chosen), "5-fold cross-validation")
+    expect_output(print(chosen), "candidate +lambda2 +score")
+    plot <- ggplot2::autoplot(chosen)
+    drawn <- ggplot2::layer_data(plot, 3)
+    expect_identical(length(unique(drawn$colour)), 2L)
+    expect_setequal(round(drawn$y, 10), round(chosen$scores$score, 10))
+    expect_equal(ggplot2::layer_data(plot, 4)$x, -log10(chosen$fit$lambda2))
+    grDevices::pdf(NULL)
+    withr::defer(grDevices::dev.off())
+    expect_identical(plot(chosen)$data, plot$data)
+    expect_error(autoplot(chosen, colour = 1), class = "kliep_error_dots")
+})
+
+# ---- divergence ------------------------------------------------------------
+
+test_that("the divergence is that of the Gaussians it was drawn from", {
+    set.seed(1)
+    precision <- list(x = matrix(c(2, 0.8, 0.8, 2), 2), y = diag(2, 2))
+    draw <- function(theta, n) matrix(rnorm(2 * n), n) %*% chol(solve(theta))
+    x <- draw(precision$x, 20000)
+    y <- draw(precision$y, 20000)
+    path <- kliep_path(x, y, lambda1 = 0, lambda2 = 1e-3,
+                       standardize = "none")
+    ratio <- precision$y %*% solve(precision$x)
+    truth <- 0.5 * (sum(diag(ratio)) - 2 - log(det(ratio)))
+    got <- kl_divergence(path, draw(precision$x, 20000),
+                         draw(precision$y, 20000))
+    expect_equal(got$fitted, truth, tolerance = 0.1)
+    expect_equal(got$holdout, truth, tolerance = 0.1)
+    expect_identical(names(got), c("lambda2", "fitted", "holdout"))
+})
+
+test_that("the fitted divergence is the mean log ratio over x", {
+    pair <- select_pair()
+    for (direction in c("p/q", "q/p", "symmetric")) {
+        path <- kliep_path(pair$x, pair$y, nlambda = 4, direction = direction)
+        means <- vapply(path$lambda2, function(lambda2) {
+            mean(predict(path, pair$x, lambda2, sample = "x"))
+        }, 0)
+        expect_equal(kl_divergence(path)$fitted, means)
+        expect_true(all(is.na(kl_divergence(path)$holdout)))
+        one <- kl_divergence(path, lambda2 = path$lambda2[3])
+        expect_equal(one$fitted, means[3])
+    }
+    expect_error(kl_divergence(1), class = "kliep_error_type")
+    expect_error(kl_divergence(path, newx = pair$x),
+                 class = "kliep_error_missing_sample")
+})
