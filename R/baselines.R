@@ -205,11 +205,11 @@ change_matrix <- function(path, step) {
 
 # ---- what only a density ratio has -----------------------------------------
 
-stop_no_ratio <- function(path) {
+stop_no_ratio <- function(path, fun = "predict") {
     method <- baseline_methods()[[path$method]]
     stop_kliep(
         "method",
-        paste0("`predict()` needs a fitted density ratio: `", path$method,
+        paste0("`", fun, "()` needs a fitted density ratio: `", path$method,
                "_path()` has none (", method$title, ")."),
         hint = "Fit the ratio with `kliep_path()` or `kliep_change()`."
     )

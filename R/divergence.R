@@ -45,7 +45,7 @@ kl_divergence.default <- function(object, ...) {
 kl_divergence.change_path <- function(object, newx = NULL, newy = NULL,
                                       lambda2 = NULL, ...) {
     check_dots(list(...), names(formals()), "kl_divergence")
-    check_has_ratio(object)
+    if (is_baseline(object)) stop_no_ratio(object, "kl_divergence")
     steps <- if (is.null(lambda2)) fitted_steps(object) else
         find_step(object, lambda2)
     data.frame(
@@ -61,17 +61,6 @@ holdout_divergence <- function(object, newx, newy) {
     }
     check_both_new(newx, newy)
     holdout_scores(object, newx, newy)$kl
-}
-
-# Other methods estimate networks, not the ratio of the densities.
-check_has_ratio <- function(object) {
-    if (object$method == "kliep") return(invisible())
-    stop_kliep(
-        "type",
-        paste0("A path of method \"", object$method,
-               "\" has no density ratio."),
-        hint = "`kliep_path()` fits one."
-    )
 }
 
 check_both_new <- function(newx, newy) {
