@@ -9,6 +9,8 @@
 #' * Look: [edges()], [`coef()`][coef.change_path],
 #'   [`plot()`][plot.change_path], [`predict()`][predict.change_path].
 #' * Try out: [sim_gaussian()] draws a pair of samples with a known change.
+#' * Evaluate: [pr_curve()] where the change is known, [pr_average()] over runs,
+#'   [compare_methods()] on simulated pairs.
 #'
 #' `vignette("kliepnet")` is a short tour.
 #'

@@ -53,36 +53,6 @@ edge_label <- function(from, to, most = 16L) {
     paste(short(from), short(to), sep = " - ")
 }
 
-# TRUE for edges in `truth`, whichever way round it names them.
-is_changed <- function(object, found, truth) {
-    if (is.null(truth)) return(rep(FALSE, nrow(found)))
-    truth <- check_truth(truth, object$variables)
-    d <- as.double(length(object$variables))
-    (found$from * d + found$to) %in% (truth$from * d + truth$to)
-}
-
-# The changed edges as column numbers with from < to.
-check_truth <- function(truth, variables) {
-    if (!is.data.frame(truth) || !all(c("from", "to") %in% names(truth))) {
-        stop_kliep(
-            "truth",
-            paste0("`truth` must be a data frame with columns `from` and ",
-                   "`to`: got ", describe(truth), ".")
-        )
-    }
-    from <- match(truth$from, variables)
-    to <- match(truth$to, variables)
-    unknown <- c(truth$from[is.na(from)], truth$to[is.na(to)])
-    if (length(unknown) > 0L) {
-        stop_kliep(
-            "truth",
-            paste0("`truth` names variables that are not in the fit: ",
-                   name_some(unique(unknown)), ".")
-        )
-    }
-    data.frame(from = pmin(from, to), to = pmax(from, to))
-}
-
 # Where the labels of `n` edges go, changed ones first and then the strongest:
 # at the end of their lines, moved apart so that none covers another.
 line_labels <- function(lines, n) {
@@ -112,8 +82,8 @@ spread_apart <- function(positions, distance) {
 #' single [kliep_change()] is drawn as its strongest edges in order.
 #'
 #' @param object,x A `change_path` or a `change`.
-#' @param truth The changed edges, if known: a data frame with columns `from`
-#'   and `to`, such as `$truth` of [sim_gaussian()].
+#' @param truth The changed edges, if known, in any form that [pr_curve()]
+#'   takes: a simulated pair, a data frame or an adjacency matrix.
 #' @param lambda2 Mark this value by a vertical line.
 #' @param label How many edges to name.
 #' @param max_edges The most edges to draw: the strongest, changed ones first.
@@ -311,9 +281,9 @@ bar_style <- function(object, bars, truth) {
                     "not changed"))
 }
 
-draw_nothing <- function() {
+draw_nothing <- function(label = "No edges detected") {
     ggplot2::ggplot() +
-        ggplot2::annotate("text", x = 0, y = 0, label = "No edges detected") +
+        ggplot2::annotate("text", x = 0, y = 0, label = label) +
         ggplot2::theme_void()
 }
 
