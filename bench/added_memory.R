@@ -1,5 +1,6 @@
 # Fit one path and print how much memory that took, in MB, and how many of its
-# fits reached the gap. Usage: Rscript bench/added_memory.R d n threads
+# fits reached the gap. Usage: Rscript bench/added_memory.R d n threads degree
+# with degree 1 for Gaussian features, and more for polynomials.
 
 source(file.path("bench", "timing.R"))
 source(file.path("bench", "samples.R"))
@@ -23,10 +24,12 @@ reset_peak <- function() {
 arguments <- as.integer(commandArgs(TRUE))
 pair <- normal_pair(d = arguments[1L], n = arguments[2L])
 control <- kliep_control(threads = arguments[3L])
+features <- if (arguments[4L] == 1L) feat_gaussian() else
+    feat_polynomial(arguments[4L])
 gc()
 reset_peak()
 before <- process_memory("VmRSS")
-path <- kliep_path(pair$x, pair$y, lambda1 = 0.1, nlambda = 20,
+path <- kliep_path(pair$x, pair$y, features, lambda1 = 0.1, nlambda = 20,
                    lambda_min_ratio = 0.7, control = control)
 added <- process_memory("VmHWM") - before
 reached <- reached_gap(path)

@@ -10,14 +10,18 @@ bench_memory <- function() {
         memory_rows(d = 10000, threads = count, limit = 300)
     })
     rbind(do.call(rbind, rows),
-          memory_rows(d = 20000, threads = max(threads), limit = 1000))
+          memory_rows(d = 20000, threads = max(threads), limit = 1000),
+          # 500,500 factors with 7 million coefficients.
+          memory_rows(d = 1000, threads = max(threads), limit = 1000,
+                      degree = 4))
 }
 
-memory_rows <- function(d, threads, limit, n = 100) {
-    run <- measure_memory(d, n, threads)
+memory_rows <- function(d, threads, limit, n = 100, degree = 1) {
+    run <- measure_memory(d, n, threads, degree)
     samples <- 2 * n * d * 8 / 1e6
     valid <- run[["reached"]] == run[["steps"]]
     what <- paste0("d = ", format(d, big.mark = ","), ", ",
+                   if (degree > 1) paste0("degree ", degree, ", "),
                    show_threads(threads))
     rbind(
         bench_row(paste0(what, ": memory added"),
@@ -29,10 +33,11 @@ memory_rows <- function(d, threads, limit, n = 100) {
 }
 
 # The last line that the other process prints: name=value, ...
-measure_memory <- function(d, n, threads) {
+measure_memory <- function(d, n, threads, degree) {
     output <- suppressWarnings(system2(
         file.path(R.home("bin"), "Rscript"),
-        c(file.path("bench", "added_memory.R"), d, n, threads), stdout = TRUE
+        c(file.path("bench", "added_memory.R"), d, n, threads, degree),
+        stdout = TRUE
     ))
     if (!is.null(attr(output, "status"))) {
         stop("the process that measures memory failed at d = ", d, ".",

@@ -6,7 +6,7 @@
 # in the table; only an error makes the exit status non-zero.
 
 for (file in c("rows", "timing", "machine", "samples", "paper", "genome",
-               "memory", "peak", "shapes")) {
+               "memory", "peak", "shapes", "select", "recovery")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 library(kliepnet)
@@ -16,7 +16,9 @@ groups <- list(
     genome = bench_genome,
     memory = bench_memory,
     peak = bench_peak,
-    shapes = bench_shapes
+    shapes = bench_shapes,
+    select = bench_select,
+    recovery = bench_recovery
 )
 
 # The groups named in ONLY, or all.

@@ -30,3 +30,9 @@ factor_pair <- function(d, n, loading = 0.7) {
     list(x = pair$x + loading * stats::rnorm(n),
          y = pair$y + loading * stats::rnorm(n))
 }
+
+# `work` is not evaluated before the seed is set.
+with_seed <- function(seed, work) {
+    set.seed(seed)
+    work
+}
