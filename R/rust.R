@@ -31,6 +31,14 @@ rust_draw_ising <- function(theta, n, schedule, seed) {
     call_rust(.Call(wrap__draw_ising, theta, n, schedule, seed))
 }
 
+rust_top_regulators <- function(network) {
+    call_rust(.Call(wrap__top_regulators, network))
+}
+
+rust_draw_genes <- function(network, n, settings, seed) {
+    call_rust(.Call(wrap__draw_genes, network, n, settings, seed))
+}
+
 rust_full_pass <- function(x, y, features, settings) {
     call_rust(.Call(wrap__full_pass, x, y, features, settings))
 }

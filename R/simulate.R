@@ -100,6 +100,11 @@ draw_samples <- function(networks, n, n_holdout, draw) {
     )
 }
 
+# sample() reads a single number as a range.
+draw_some <- function(values, size, replace = FALSE) {
+    values[sample.int(length(values), size, replace)]
+}
+
 # One number from R's generator seeds a stream in Rust.
 draw_seed <- function() floor(stats::runif(1L) * 2^52)
 
@@ -140,7 +145,19 @@ format.network_pair <- function(x, ...) {
     )
 }
 
-count_edges <- function(network) nrow(matrix_edges(network))
+count_edges <- function(network) nrow(network_edges(network))
+
+# The edges of either kind of network as column numbers with from < to. An
+# interaction of a gene with itself is none, and two of a pair are one.
+network_edges <- function(network) {
+    if (!inherits(network, "gene_network")) {
+        return(matrix_edges(network)[c("from", "to")])
+    }
+    arrows <- network_for_rust(network)
+    edges <- unique(data.frame(from = pmin(arrows$from, arrows$to),
+                               to = pmax(arrows$from, arrows$to)))
+    edges[edges$from != edges$to, ]
+}
 
 format_effective_size <- function(effective_size) {
     if (is.null(effective_size)) return(NULL)

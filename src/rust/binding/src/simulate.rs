@@ -1,12 +1,13 @@
 //! Samples from known networks.
 
-use crate::convert::{count, matrix, matrix_for_r, named_list, whole, Fields};
-use crate::guard::{guard, Result};
+use crate::convert::{count, counts, matrix, matrix_for_r, named_list, whole, Fields};
+use crate::guard::{guard, Failure, Result};
 use crate::run::run;
 use extendr_api::prelude::*;
 use kliepnet_core::simulate::chains::{self, Sampler, Schedule};
 use kliepnet_core::simulate::diamond::Diamond;
 use kliepnet_core::simulate::gaussian;
+use kliepnet_core::simulate::genes::{self, GeneNetwork, Kind, Noise, Regulation};
 use kliepnet_core::simulate::ising::Ising;
 
 extendr_module! {
@@ -14,6 +15,8 @@ extendr_module! {
     fn draw_gaussian;
     fn draw_diamond;
     fn draw_ising;
+    fn top_regulators;
+    fn draw_genes;
 }
 
 /// `n` rows of N(0, precision^-1).
@@ -60,4 +63,84 @@ fn draw_chains(sampler: &impl Sampler, n: &Robj, schedule: &Robj, seed: &Robj) -
         ("sample", matrix_for_r(draws.sample.view())?),
         ("effective", Robj::from(draws.effective)),
     ])
+}
+
+/// A network as R has it: the number of genes, and columns of regulations.
+struct Network {
+    genes: usize,
+    regulations: Vec<Regulation>,
+}
+
+impl Network {
+    fn read(value: &Robj) -> Result<Self> {
+        let fields = Fields::new(value, "network")?;
+        let genes = fields.count("genes")?;
+        let (from, to) = (fields.integers("from")?, fields.integers("to")?);
+        let kind = fields.integers("kind")?;
+        let (half, hill) = (fields.doubles("half")?, fields.doubles("hill")?);
+        if [to.len(), kind.len(), half.len(), hill.len()] != [from.len(); 4] {
+            return Err(Failure::argument("the columns of `network` differ in length"));
+        }
+        let regulation = |k: usize| {
+            Ok(Regulation {
+                from: gene(from[k], genes)?,
+                to: gene(to[k], genes)?,
+                kind: self::kind(kind[k])?,
+                half: half[k],
+                hill: hill[k],
+            })
+        };
+        let regulations = (0..from.len()).map(regulation).collect::<Result<_>>()?;
+        Ok(Self { genes, regulations })
+    }
+}
+
+/// A gene counted from 1, counted from 0.
+fn gene(number: i32, genes: usize) -> Result<usize> {
+    let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+    index
+        .filter(|index| *index < genes)
+        .ok_or_else(|| Failure::argument("a regulation names a gene that is not there"))
+}
+
+fn kind(code: i32) -> Result<Kind> {
+    match code {
+        1 => Ok(Kind::Activates),
+        2 => Ok(Kind::Represses),
+        3 => Ok(Kind::Both),
+        _ => Err(Failure::argument("`kind` must be 1, 2 or 3")),
+    }
+}
+
+/// The genes (counted from 1) that nothing else drives.
+#[extendr]
+fn top_regulators(network: Robj) -> Robj {
+    guard(|| {
+        let network = Network::read(&network)?;
+        let arrows: Vec<_> = network.regulations.iter().map(|r| (r.from, r.to)).collect();
+        let tops = genes::top_regulators(network.genes, &arrows);
+        counts(tops.into_iter().map(|gene| gene + 1))
+    })
+}
+
+/// `n` observations of gene expression.
+#[extendr]
+fn draw_genes(network: Robj, n: Robj, settings: Robj, seed: Robj) -> Robj {
+    guard(|| {
+        let network = Network::read(&network)?;
+        let network = GeneNetwork::new(network.genes, &network.regulations)?;
+        let (n, seed) = (count(&n, "n")?, whole(&seed, "seed")?);
+        let fields = Fields::new(&settings, "settings")?;
+        let noise = Noise {
+            biological: fields.double("biological_noise")?,
+            measurement: fields.double("measurement_noise")?,
+        };
+        let expression = run(fields.count("threads")?, &Robj::from(()), |monitor| {
+            network.draw(n, noise, seed, monitor)
+        })?;
+        named_list([
+            ("sample", matrix_for_r(expression.sample.view())?),
+            ("unsettled", counts(std::iter::once(expression.unsettled))?),
+        ])
+    })
 }
