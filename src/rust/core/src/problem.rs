@@ -116,6 +116,10 @@ pub trait RowDesign: Design {
     fn row_count(&self) -> usize;
     /// Whether no factor has more than one feature.
     fn single(&self) -> bool;
+    /// Multiplications that one look at all features takes.
+    fn look(&self) -> usize {
+        self.linear().len() * self.width()
+    }
     /// Changes when rows lose their numbers.
     fn generation(&self) -> usize;
     /// Copy a span of one row: a feature on the scored rows, with the terms' signs.

@@ -209,6 +209,14 @@ impl RowDesign for Whole<'_> {
         self.products.basis().single.len() <= 1 && self.products.basis().pair.len() == 1
     }
 
+    /// Tiles are whole: of few variables they are mostly padding.
+    fn look(&self) -> usize {
+        let variables = self.products.variables();
+        let tiles = |row: usize| ((row + 1) * ROWS).min(variables).div_ceil(COLS);
+        let tiles: usize = (0..variables.div_ceil(ROWS)).map(tiles).sum();
+        tiles * ROWS * COLS * self.products.basis().pair.len() * self.width()
+    }
+
     fn generation(&self) -> usize {
         0
     }

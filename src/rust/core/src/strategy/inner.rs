@@ -100,7 +100,7 @@ impl Inner<'_> {
         let width = self.scores.len() as f64;
         let rows = theta.iter().filter(|t| **t != 0.0).count() as f64;
         let system = rows * rows.min(width) * width;
-        let look = design.linear().len() as f64 * width;
+        let look = design.look() as f64;
         let huge = theta.len().min(self.scores.len()) > NEWTON_SIZE && rows > NEWTON_SIZE as f64;
         if ridge == 0.0 {
             if huge {
