@@ -8,7 +8,9 @@
 #' * Choose what the factors look like: [feat_gaussian()].
 #' * Look: [edges()], [`coef()`][coef.change_path],
 #'   [`plot()`][plot.change_path], [`predict()`][predict.change_path].
-#' * Try out: [sim_gaussian()] draws a pair of samples with a known change.
+#' * Try out, on pairs of samples with a known change: [sim_gaussian()],
+#'   [sim_nonparanormal()], [sim_lattice()], [sim_diamond()], [sim_ising()],
+#'   [sim_genes()] and [sim_keywords()].
 #' * Evaluate: [pr_curve()] where the change is known, [pr_average()] over runs,
 #'   [compare_methods()] on simulated pairs.
 #'

@@ -3,15 +3,17 @@
 # how a pair prints.
 
 # The only place the class is set. `networks` holds the two parameter matrices
-# in the family's own terms, `truth` the changed edges, and `effective_size`
-# what draws that hang together are worth.
+# in the family's own terms, `truth` the changed edges, `effective_size` what
+# draws that hang together are worth, and `series` both samples in the order of
+# their times.
 new_network_pair <- function(family, samples, truth, networks, settings) {
     structure(
         class = "network_pair",
         list(family = family, x = samples$x, y = samples$y, truth = truth,
              networks = networks, settings = settings,
              holdout = samples$holdout,
-             effective_size = samples$effective_size)
+             effective_size = samples$effective_size,
+             series = samples$series)
     )
 }
 
@@ -138,6 +140,9 @@ format.network_pair <- function(x, ...) {
                if (!is.null(x$holdout))
                    paste0(" (and ", nrow(x$holdout$x), " each held out)")),
         format_effective_size(x$effective_size),
+        if (!is.null(x$series))
+            paste0("  series    times 1 to ", nrow(x$series),
+                   ", change at ", x$settings$change_at),
         paste0("  networks  x: ", count_of(count_edges(x$networks$x), "edge"),
                ", y: ", count_of(count_edges(x$networks$y), "edge"), "; ",
                nrow(x$truth), " changed"),
@@ -168,7 +173,10 @@ format_effective_size <- function(effective_size) {
 
 format_settings_list <- function(settings) {
     values <- vapply(settings, function(value) {
-        paste(format(unique(value)), collapse = "/")
+        value <- unique(value)
+        # format() would pad words to one width.
+        paste(if (is.character(value)) value else format(value),
+              collapse = "/")
     }, "")
     text <- paste0(names(settings), "=", values, collapse = ", ")
     strwrap(text, 78L, initial = "  settings  ", prefix = strrep(" ", 12L))

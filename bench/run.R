@@ -1,12 +1,13 @@
 # The timing and memory table. `make bench` prints all of it, and
 # `make bench ONLY="paper memory"` the groups named.
 #
-# Times differ from machine to machine and from hour to hour, so every goal is
-# a ratio of things measured in the same run. A goal that is not met says so
+# Times differ from machine to machine and from hour to hour, so nearly every
+# goal is a ratio of things measured in the same run. A goal that is not met says so
 # in the table; only an error makes the exit status non-zero.
 
 for (file in c("rows", "timing", "machine", "samples", "paper", "genome",
-               "memory", "peak", "shapes", "select", "recovery")) {
+               "memory", "peak", "shapes", "select", "recovery",
+               "simulate")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 library(kliepnet)
@@ -18,7 +19,8 @@ groups <- list(
     peak = bench_peak,
     shapes = bench_shapes,
     select = bench_select,
-    recovery = bench_recovery
+    recovery = bench_recovery,
+    simulate = bench_simulate
 )
 
 # The groups named in ONLY, or all.

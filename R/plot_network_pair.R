@@ -1,0 +1,225 @@
+# Pictures of pairs of networks. What to draw is computed by pair_vertices()
+# and pair_lines(); the autoplot() method only draws.
+
+# ---- what to draw ----------------------------------------------------------
+
+# Where the variables go. Edges that change pull like all others, so that both
+# networks share one layout; variables without edges stand in a row below.
+pair_vertices <- function(pair) {
+    lines <- unique(rbind(network_edges(pair$networks$x),
+                          network_edges(pair$networks$y)))
+    variables <- colnames(pair$x)
+    joined <- sort(unique(c(lines$from, lines$to)))
+    alone <- setdiff(seq_along(variables), joined)
+    place <- matrix(0, length(variables), 2L)
+    place[joined, ] <- join_layout(match(lines$from, joined),
+                                   match(lines$to, joined), length(joined))
+    place[alone, 1L] <- seq_along(alone) / (length(alone) + 1)
+    place[alone, 2L] <- -0.1
+    data.frame(
+        name = variables, x = place[, 1L], y = place[, 2L],
+        changed = variables %in% c(pair$truth$from, pair$truth$to)
+    )
+}
+
+# Kamada and Kawai's layout has no random start: the same picture every time.
+join_layout <- function(from, to, n) {
+    if (n == 0L) return(matrix(0, 0L, 2L))
+    graph <- igraph::make_empty_graph(n, directed = FALSE)
+    graph <- igraph::add_edges(graph, rbind(from, to))
+    apply(igraph::layout_with_kk(graph), 2L, unit_range)
+}
+
+unit_range <- function(values) {
+    width <- max(diff(range(values)), .Machine$double.eps)
+    (values - min(values)) / width
+}
+
+# One row for each edge in each network, and for a changed edge in the network
+# that does not have it.
+pair_lines <- function(pair) {
+    changed <- data.frame(from = match(pair$truth$from, colnames(pair$x)),
+                          to = match(pair$truth$to, colnames(pair$x)))
+    lines <- lapply(c(x = "x", y = "y"), function(which) {
+        lines <- edge_kinds(pair$networks[[which]], pair$family)
+        key <- function(edges) {
+            paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to))
+        }
+        absent <- changed[!key(changed) %in% key(lines), ]
+        if (nrow(absent) > 0L) {
+            lines <- rbind(lines, cbind(absent, kind = "absent"))
+        }
+        lines$network <- rep(which, nrow(lines))
+        lines$changed <- key(lines) %in% key(changed)
+        lines
+    })
+    lines <- do.call(rbind, lines)
+    rownames(lines) <- NULL
+    lines
+}
+
+# What an edge is, in words: the sign of its coefficient in the log-density,
+# which only an Ising model has the same as its matrix, or the type of an
+# interaction, which goes from the regulator to the target.
+edge_kinds <- function(network, family) {
+    if (!inherits(network, "gene_network")) {
+        edges <- matrix_edges(network)
+        positive <- (edges$value > 0) == (family == "ising")
+        return(data.frame(from = edges$from, to = edges$to,
+                          kind = ifelse(positive, "positive", "negative")))
+    }
+    arrows <- network_for_rust(network)
+    kinds <- c("activation", "repression", "dual")
+    edges <- data.frame(from = arrows$from, to = arrows$to,
+                        kind = kinds[arrows$kind])
+    edges[edges$from != edges$to, ]
+}
+
+# Beyond this many variables, not all can be named.
+many_variables <- 30L
+
+# ---- drawing ---------------------------------------------------------------
+
+#' Plot a pair of networks
+#'
+#' Draws both networks side by side with the variables in the same places.
+#' Changed edges are thick and coloured: solid or dashed by the sign of their
+#' coefficient in the log-density, or by the type of an interaction, and dotted
+#' thin where the network does not have them. A positive coefficient lets two
+#' variables go up together; an entry of a precision matrix has the opposite
+#' sign. All other edges are grey. Among 30 genes or fewer, interactions have
+#' an arrow towards the target.
+#'
+#' @param object,x A `network_pair` from one of the `sim_*()` functions.
+#' @param label Which variables to name: `"all"`, those with a `"changed"`
+#'   edge, `"none"`, or `NULL` for all as long as there are 30 at most, and the
+#'   changed ones beyond.
+#' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
+#' @return A `ggplot` object; `plot()` also draws it.
+#' @export
+#' @examples
+#' set.seed(1)
+#' plot(sim_gaussian(d = 10, n_changed = 3))
+#' plot(sim_genes())
+autoplot.network_pair <- function(object, label = NULL, ...) {
+    check_dots(list(...), names(formals()), "autoplot")
+    vertices <- pair_vertices(object)
+    if (is.null(label)) {
+        label <- if (nrow(vertices) <= many_variables) "all" else "changed"
+    }
+    label <- check_choice(label, "label", c("all", "changed", "none"))
+    # Heads of many arrows would hide everything else.
+    directed <- inherits(object$networks$x, "gene_network") &&
+        nrow(vertices) <= many_variables
+    lines <- place_lines(pair_lines(object), vertices, directed)
+    ggplot2::ggplot(mapping = ggplot2::aes(.data$x, .data$y)) +
+        draw_unchanged(lines[!lines$changed, ], directed) +
+        draw_changes(lines[lines$changed, ], directed) +
+        draw_vertices(in_both(vertices), label) +
+        ggplot2::facet_wrap(ggplot2::vars(.data$network),
+                            labeller = ggplot2::as_labeller(
+                                network_titles(object))) +
+        ggplot2::coord_equal(clip = "off") +
+        ggplot2::labs(x = NULL, y = NULL) +
+        theme_kliepnet() +
+        ggplot2::theme(axis.text = ggplot2::element_blank(),
+                       legend.key.width = grid::unit(30, "pt"),
+                       panel.grid = ggplot2::element_blank(),
+                       strip.text = ggplot2::element_text(hjust = 0))
+}
+
+#' @rdname autoplot.network_pair
+#' @export
+plot.network_pair <- function(x, ...) {
+    plot <- autoplot(x, ...)
+    print(plot)
+    invisible(plot)
+}
+
+network_titles <- function(pair) {
+    edges <- vapply(pair$networks, count_edges, 0L)
+    c(x = paste0("x: ", count_of(edges[["x"]], "edge")),
+      y = paste0("y: ", count_of(edges[["y"]], "edge")))
+}
+
+# Ends of the lines. Arrows are drawn back a little from the middle of the
+# variables, so that their heads can be seen.
+place_lines <- function(lines, vertices, directed) {
+    from <- vertices[lines$from, ]
+    to <- vertices[lines$to, ]
+    long <- sqrt((to$x - from$x)^2 + (to$y - from$y)^2)
+    back <- if (directed) pmin(0.025 / pmax(long, 1e-9), 0.3) else 0
+    cbind(
+        lines,
+        x = from$x + back * (to$x - from$x),
+        y = from$y + back * (to$y - from$y),
+        xend = to$x - back * (to$x - from$x),
+        yend = to$y - back * (to$y - from$y)
+    )
+}
+
+in_both <- function(vertices) {
+    rbind(cbind(vertices, network = "x"), cbind(vertices, network = "y"))
+}
+
+arrow_head <- function(directed) {
+    if (directed) grid::arrow(length = grid::unit(4, "pt"), type = "closed")
+}
+
+# The more edges there are, the fainter.
+draw_unchanged <- function(lines, directed) {
+    ggplot2::geom_segment(
+        ggplot2::aes(xend = .data$xend, yend = .data$yend), data = lines,
+        colour = "grey50", linewidth = 0.3, arrow = arrow_head(directed),
+        alpha = min(1, max(0.12, 500 / max(1, nrow(lines))))
+    )
+}
+
+draw_changes <- function(lines, directed) {
+    lines$kind <- factor(lines$kind, intersect(names(kind_lines),
+                                               lines$kind))
+    widths <- ifelse(names(kind_lines) == "absent", 0.4, 0.9)
+    title <- "changed edges"
+    list(
+        ggplot2::geom_segment(
+            ggplot2::aes(xend = .data$xend, yend = .data$yend,
+                         linetype = .data$kind, linewidth = .data$kind),
+            data = lines, colour = colour_changed, arrow = arrow_head(directed)
+        ),
+        ggplot2::scale_linetype_manual(title, values = kind_lines),
+        ggplot2::scale_linewidth_manual(
+            title, values = stats::setNames(widths, names(kind_lines))
+        )
+    )
+}
+
+kind_lines <- c(positive = "solid", negative = "42", activation = "solid",
+                repression = "42", dual = "4212", absent = "12")
+
+# Few names stand in the place of their variables; many stand beside them, and
+# those that would cover another one are left out.
+draw_vertices <- function(vertices, label) {
+    named <- switch(label, all = rep(TRUE, nrow(vertices)),
+                    changed = vertices$changed, none = FALSE)
+    name <- ggplot2::aes(label = .data$name)
+    if (nrow(vertices) <= 2L * many_variables) {
+        names <- ggplot2::geom_label(
+            name, data = vertices[named, ], size = 2.8, label.size = 0,
+            label.padding = grid::unit(1, "pt"), fill = "white"
+        )
+        return(list(draw_points(vertices[!named, ]), names))
+    }
+    list(
+        draw_points(vertices),
+        ggplot2::geom_text(name, data = vertices[named, ], size = 2.5,
+                           vjust = -0.6, check_overlap = TRUE)
+    )
+}
+
+draw_points <- function(vertices) {
+    points <- function(vertices, size, colour) {
+        ggplot2::geom_point(data = vertices, size = size, colour = colour)
+    }
+    list(points(vertices[!vertices$changed, ], 0.7, "grey40"),
+         points(vertices[vertices$changed, ], 1.4, colour_changed))
+}
