@@ -6,9 +6,9 @@ bench_simulate <- function() {
     rbind(
         simulate_rows("sim_diamond(), both samples of 5000 draws",
                       sim_diamond, goal = 2),
-        simulate_rows("sim_ising(), 10 x 10 lattice, 5000 draws",
+        simulate_rows("sim_ising(), 10 x 10 lattice, 1000 draws",
                       function(threads) {
-                          sim_ising(lattice, ising_change(lattice), n = 5000,
+                          sim_ising(lattice, ising_change(lattice), n = 1000,
                                     threads = threads)
                       }),
         simulate_rows("sim_genes(), yeast13(), 5000 observations",
