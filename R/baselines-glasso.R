@@ -257,7 +257,7 @@ judge_glasso <- function(theta, covariance, penalty, iterations) {
 
 glasso_holl <- function(path, newx, newy) {
     new <- holdout_samples(path, newx, newy)
-    holdout_scores(path, function(step) {
+    average_terms(path, function(step) {
         terms <- lapply(c(x = "x", y = "y"), function(sample) {
             gaussian_log_density(network_matrix(path, step, sample),
                                  new[[sample]])

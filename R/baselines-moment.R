@@ -71,7 +71,7 @@ exact_diagnostics <- function(grid) {
 
 moment_holl <- function(path, newx, newy) {
     new <- holdout_samples(path, newx, newy)
-    holdout_scores(path, function(step) {
+    average_terms(path, function(step) {
         theta <- as.matrix(coef(path, path$lambda2[step]))
         # <theta, z z'>, for each observation.
         inner <- function(z) rowSums((z %*% theta) * z)

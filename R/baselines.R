@@ -15,6 +15,12 @@ baseline_methods <- function() {
             title = "two graphical lassos and their difference",
             penalty = "lambda2 |Theta_P|_1 + lambda2 |Theta_Q|_1",
             fit = glasso_path, grid = "lambda", holl = glasso_holl
+        ),
+        flasso = list(
+            title = "fused-lasso regressions of every variable on the others",
+            penalty = paste("lambda2 |b_P - b_Q|_1 +",
+                            "lambda1 (|b_P|_1 + |b_Q|_1)"),
+            fit = flasso_path, grid = "lambda2", holl = flasso_holl
         )
     )
 }
@@ -49,44 +55,25 @@ format_baseline <- function(x) {
 
 # ---- samples ---------------------------------------------------------------
 
-# Both samples, centred and scaled: `center = "own"` takes the means of each
-# sample whatever `standardize` says, as covariances do; "standardize" leaves
-# that to `standardize`, as kliep_path() does.
+# Both samples, standardised. `center = "own"` takes the means of each sample
+# whatever `standardize` says, as covariances do; "standardize" leaves that to
+# `standardize`, as kliep_path() does.
 baseline_samples <- function(x, y, standardize, center = "own") {
     samples <- check_samples(x, y, least = 3L)
     check_constant(samples, standardize)
-    both <- rbind(samples$x, samples$y)
-    parts <- list(x = samples$x, y = samples$y)
-    own <- lapply(parts, colMeans)
-    same <- function(values) list(x = values, y = values)
-    none <- numeric(ncol(both))
-    samples$scale <- switch(
-        standardize,
-        within = lapply(parts, column_deviations),
-        pooled = same(column_deviations(both)),
-        none = same(none + 1)
-    )
-    samples$center <- if (center == "own") own else switch(
-        standardize, within = own, pooled = same(colMeans(both)),
-        none = same(none)
-    )
+    standard <- rust_standardize_samples(samples$x, samples$y, standardize)
+    first <- seq_len(nrow(samples$x))
+    parts <- list(x = standard$stack[first, , drop = FALSE],
+                  y = standard$stack[-first, , drop = FALSE])
+    samples$center <- list(x = standard$center_x, y = standard$center_y)
+    samples$scale <- list(x = standard$scale_x, y = standard$scale_y)
     for (part in c("x", "y")) {
-        samples[[part]] <- standardize_sample(
-            parts[[part]], samples$center[[part]], samples$scale[[part]]
-        )
+        mean <- if (center == "own") colMeans(parts[[part]]) else 0
+        samples[[part]] <- sweep(parts[[part]], 2L, mean)
+        samples$center[[part]] <- samples$center[[part]] +
+            samples$scale[[part]] * mean
     }
     samples
-}
-
-standardize_sample <- function(sample, center, scale) {
-    sweep(sweep(sample, 2L, center), 2L, scale, "/")
-}
-
-# Standard deviations in units of the largest value: squares of 1e200 overflow.
-column_deviations <- function(sample) {
-    unit <- apply(abs(sample), 2L, max)
-    unit[unit == 0] <- 1
-    unit * apply(sweep(sample, 2L, unit, "/"), 2L, stats::sd)
 }
 
 # Products of columns over a divisor: covariances of centred samples.
@@ -101,12 +88,12 @@ sample_moments <- function(samples, divisor, standardize) {
     moments
 }
 
-# New observations of both samples, standardised by what the path was fitted
-# with.
+# New observations that have been checked, standardised by what the path was
+# fitted with.
 holdout_samples <- function(path, newx, newy) {
     prepare <- function(newdata, part) {
-        standardize_sample(check_newdata(newdata, path),
-                           path$center[[part]], path$scale[[part]])
+        sweep(sweep(newdata, 2L, path$center[[part]]), 2L,
+              path$scale[[part]], "/")
     }
     list(x = prepare(newx, "x"), y = prepare(newy, "y"))
 }
@@ -126,16 +113,29 @@ check_grid <- function(lambda, nlambda, lambda_min_ratio, arg = "lambda") {
 # The values given, or `nlambda` of them down from `lambda_max`.
 grid_values <- function(grid, samples, lambda_max) {
     if (!is.null(grid$lambda)) return(grid$lambda)
-    ratio <- check_lambda_min_ratio(
+    lambda_max * exp(seq(0, log(grid_ratio(grid, samples)),
+                         length.out = grid$nlambda))
+}
+
+grid_ratio <- function(grid, samples) {
+    check_lambda_min_ratio(
         grid$lambda_min_ratio, length(samples$variables),
         c(nrow(samples$x), nrow(samples$y))
     )
-    lambda_max * exp(seq(0, log(ratio), length.out = grid$nlambda))
+}
+
+# The same for a solver that finds lambda_max itself.
+rust_grid <- function(grid, samples) {
+    list(lambda2 = grid$lambda, nlambda = grid$nlambda,
+         lambda_min_ratio = grid_ratio(grid, samples))
 }
 
 # Sums round differently by the way they are made; at lambda_max nothing may
 # be detected by any of them.
-round_up <- function(lambda_max) lambda_max * (1 + 64 * .Machine$double.eps)
+round_up <- function(lambda_max) {
+    # Equal samples have a lambda_max of zero, and a grid needs a start.
+    max(lambda_max, .Machine$double.eps) * (1 + 64 * .Machine$double.eps)
+}
 
 # ---- path ------------------------------------------------------------------
 
@@ -147,10 +147,9 @@ baseline_path <- function(method, lambda_max, diagnostics, coefficients,
                           solver = method, shown = list(),
                           arguments = list(), extra = list()) {
     steps <- seq_len(nrow(diagnostics))
-    counted <- coefficients[!duplicated(coefficients[c("step", "from",
-                                                       "to")]), ]
+    counted <- coefficients$step[!duplicated(pair_keys(coefficients))]
     fit <- c(diagnostics, coefficients, list(
-        n_detected = as.vector(table(factor(counted$step, steps))),
+        n_detected = tabulate(counted, length(steps)),
         lambda_max = lambda_max,
         center_x = samples$center$x, center_y = samples$center$y,
         scale_x = samples$scale$x, scale_y = samples$scale$y
@@ -163,6 +162,13 @@ baseline_path <- function(method, lambda_max, diagnostics, coefficients,
         method = method,
         extra = c(list(shown = shown, arguments = arguments), extra)
     )
+}
+
+# The columns of `diagnostics` that a solver in Rust reports; without a gap.
+rust_diagnostics <- function(fit) {
+    columns <- c("lambda2", "objective", "kkt", "iterations", "status",
+                 "seconds")
+    cbind(as.data.frame(fit[columns]), gap = NA_real_)
 }
 
 # Coefficients of one step from a symmetric matrix. In a difference of
@@ -181,7 +187,7 @@ matrix_coefficients <- function(change, step, diagonal = 1 / 2) {
 # Means over observations of both samples, with their standard error. `terms`
 # gives, for a step, the list of what is averaged over `x` and over `y`, and
 # a `constant` to add.
-holdout_scores <- function(path, terms) {
+average_terms <- function(path, terms) {
     scores <- data.frame(score = rep(NA_real_, length(path$lambda2)),
                          se = NA_real_)
     for (step in fitted_steps(path)) {

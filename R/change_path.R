@@ -146,7 +146,14 @@ has_one_coefficient <- function(features, from, to) {
 edges_by_step <- function(coefficients, features, steps) {
     rows <- by_pair(coefficients, features)
     rows <- rows[rows$from != rows$to, c("step", "from", "to")]
-    tabulate(rows$step[!duplicated(rows)], steps)
+    tabulate(rows$step[!duplicated(pair_keys(rows))], steps)
+}
+
+# One number for each step and pair: d^2 * steps leaves the integers at
+# d = 20,000, and comparing rows of data frames is slow.
+pair_keys <- function(rows) {
+    d <- max(0, rows$to)
+    (as.double(rows$step) * d + rows$from) * d + rows$to
 }
 
 # One row for each detected factor of the given steps: step, from, to and
@@ -155,9 +162,7 @@ edges_by_step <- function(coefficients, features, steps) {
 factor_weights <- function(object, steps = fitted_steps(object)) {
     rows <- object$coefficients[object$coefficients$step %in% steps, ]
     rows <- by_pair(rows, object$features)
-    d <- length(object$variables)
-    # As doubles: d^2 * steps leaves the integers at d = 20,000.
-    key <- (as.double(rows$step) * d + rows$from) * d + rows$to
+    key <- pair_keys(rows)
     first <- which(!duplicated(key))
     group <- match(key, key[first])
     weight <- sqrt(as.double(rowsum(rows$value^2, group, reorder = FALSE)))

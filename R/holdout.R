@@ -6,7 +6,8 @@
 holdout_scores <- function(path, newx, newy) {
     newx <- check_newdata(newx, path, "newx")
     newy <- check_newdata(newy, path, "newy")
-    criterion <- switch(path$method, kliep = kliep_holl)
+    criterion <- if (is_baseline(path))
+        baseline_methods()[[path$method]]$holl else kliep_holl
     criterion(path, newx, newy)
 }
 

@@ -39,6 +39,11 @@ rust_draw_genes <- function(network, n, settings, seed) {
     call_rust(.Call(wrap__draw_genes, network, n, settings, seed))
 }
 
+rust_fit_flasso <- function(x, y, settings, on_progress = NULL) {
+    call_rust(.Call(wrap__fit_flasso, x, y, settings,
+                    shield_progress(on_progress)))
+}
+
 rust_full_pass <- function(x, y, features, settings) {
     call_rust(.Call(wrap__full_pass, x, y, features, settings))
 }

@@ -84,7 +84,7 @@ test_that("without a penalty there is the inverse covariance, or nothing", {
 test_that("the score is the log-likelihood of both samples", {
     path <- glasso_path(x, y, nlambda = 5)
     new <- random_pair(6, 50, 70, seed = 2)
-    scores <- glasso_holl(path, new$x, new$y)
+    scores <- holdout_scores(path, new$x, new$y)
     for (step in c(1, 5)) {
         value <- sum(vapply(c("x", "y"), function(sample) {
             z <- standardised(new[[sample]], path$center[[sample]],

@@ -36,7 +36,7 @@ test_that("the score is the squared distance of the moments", {
     distance <- vapply(path$lambda2, function(lambda2) {
         sum((as.matrix(coef(path, lambda2)) - difference)^2)
     }, 0)
-    scores <- moment_holl(path, new$x, new$y)
+    scores <- holdout_scores(path, new$x, new$y)
     expect_equal(scores$score, -distance / 2 + sum(difference^2) / 2)
     expect_equal(scores$se[1], 0)
     expect_true(all(scores$se[-1] > 0))

@@ -4,7 +4,15 @@ pair <- random_pair(5, 40, 30)
 x <- pair$x
 y <- pair$y
 colnames(x) <- colnames(y) <- LETTERS[1:5]
-fits <- list(moment = moment_path, glasso = glasso_path)
+# Each as a function of the samples and the grid.
+fits <- list(
+    moment = moment_path,
+    glasso = glasso_path,
+    flasso = function(x, y, lambda2 = NULL, ...) {
+        # At lambda_max one of the two regressions of an edge starts to split.
+        flasso_path(x, y, lambda1 = 0.05, lambda2 = lambda2, rule = "or", ...)
+    }
+)
 paths <- lapply(fits, function(fit) fit(x, y, nlambda = 8))
 
 test_that("all give a change_path that works like kliep_path()'s", {

@@ -116,7 +116,8 @@ fn penalty(values: Vec<f64>) -> PenaltyFactors {
     }
 }
 
-fn grid(settings: &Fields) -> Result<Grid> {
+/// The grid that `settings` ask for.
+pub fn grid(settings: &Fields) -> Result<Grid> {
     Ok(match settings.optional("lambda2")? {
         Some(values) => Grid::Given(convert::doubles(&values, "lambda2")?.to_vec()),
         None => Grid::Geometric {

@@ -8,6 +8,7 @@ mod guard;
 mod rapi;
 mod run;
 
+mod baselines;
 mod family;
 mod fit;
 mod probe;
@@ -18,6 +19,7 @@ use extendr_api::prelude::*;
 
 extendr_module! {
     mod kliepnet;
+    use baselines;
     use fit;
     use probe;
     use scores;

@@ -28,4 +28,6 @@ pub mod strategy;
 
 pub mod path;
 
+pub mod baselines;
+
 pub mod simulate;

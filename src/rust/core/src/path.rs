@@ -38,7 +38,8 @@ pub enum Grid {
 }
 
 impl Grid {
-    fn values(&self, lambda_max: f64) -> Vec<f64> {
+    /// The values, for this lambda_max.
+    pub fn values(&self, lambda_max: f64) -> Vec<f64> {
         match self {
             Self::Given(values) => values.clone(),
             Self::Geometric { count, min_ratio } => {

@@ -1,0 +1,69 @@
+//! Methods to compare with.
+
+use crate::convert::{counts, matrix, named_list, Fields};
+use crate::fit::grid;
+use crate::guard::{guard, Result};
+use crate::run::run;
+use extendr_api::prelude::*;
+use kliepnet_core::baselines::{flasso, Moments};
+
+extendr_module! {
+    mod baselines;
+    fn fit_flasso;
+}
+
+/// Fused-lasso regressions on the second moments of both samples.
+#[extendr]
+fn fit_flasso(x: Robj, y: Robj, settings: Robj, on_progress: Robj) -> Robj {
+    guard(|| {
+        let fields = Fields::new(&settings, "settings")?;
+        let request = flasso::Settings {
+            lambda1: fields.double("lambda1")?,
+            grid: grid(&fields)?,
+            tolerance: fields.double("tol")?,
+            max_iter: fields.count("max_iter")?,
+        };
+        let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
+        let path = run(fields.count("threads")?, &on_progress, |monitor| {
+            flasso::fit(&Moments::new(x, y)?, &request, monitor)
+        })?;
+        flasso_for_r(&path)
+    })
+}
+
+fn flasso_for_r(path: &flasso::Path) -> Result<Robj> {
+    let steps = &path.steps;
+    let numbers =
+        |value: fn(&flasso::Step) -> f64| Robj::from(steps.iter().map(value).collect::<Vec<_>>());
+    let status: Vec<&str> = steps.iter().map(|step| step.status.name()).collect();
+    let rows = || {
+        let by_step = steps.iter().enumerate();
+        by_step.flat_map(|(step, fitted)| fitted.coefficients.iter().map(move |row| (step, row)))
+    };
+    let places = |place: fn(usize, &flasso::Coefficient) -> usize| {
+        counts(rows().map(|(step, row)| place(step, row) + 1).collect::<Vec<_>>().into_iter())
+    };
+    let values = |value: fn(&flasso::Coefficient) -> f64| {
+        Robj::from(rows().map(|(_, row)| value(row)).collect::<Vec<_>>())
+    };
+    let variances = |sample: usize| {
+        let all = steps.iter().flat_map(|step| step.variances[sample].iter().copied());
+        Robj::from(all.collect::<Vec<_>>())
+    };
+    named_list([
+        ("lambda_max", Robj::from(path.lambda_max)),
+        ("lambda2", numbers(|step| step.lambda2)),
+        ("objective", numbers(|step| step.objective)),
+        ("kkt", numbers(|step| step.residual)),
+        ("iterations", counts(steps.iter().map(|step| step.iterations))?),
+        ("status", Robj::from(status)),
+        ("seconds", numbers(|step| step.seconds)),
+        ("step", places(|step, _| step)?),
+        ("response", places(|_, row| row.response)?),
+        ("predictor", places(|_, row| row.predictor)?),
+        ("x", values(|row| row.x)),
+        ("y", values(|row| row.y)),
+        ("variances_x", variances(0)),
+        ("variances_y", variances(1)),
+    ])
+}
