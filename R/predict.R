@@ -41,8 +41,12 @@ predict.change_path <- function(object, newdata, lambda2 = NULL,
 
 # `f(z)'theta` of new observations: one column for each of the steps.
 score_matrix <- function(object, newdata, sample, steps) {
-    rows <- object$coefficients[object$coefficients$step %in% steps, ]
-    rows$step <- match(rows$step, steps)
+    rows <- object$coefficients
+    # Whole paths are scored most, and need no copy.
+    if (!identical(steps, seq_along(object$lambda2))) {
+        rows <- rows[rows$step %in% steps, ]
+        rows$step <- match(rows$step, steps)
+    }
     scaling <- list(center = object$center[[sample]],
                     scale = object$scale[[sample]])
     overflow <- function(condition) {

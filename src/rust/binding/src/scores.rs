@@ -9,7 +9,6 @@ use kliepnet_core::data::{Samples, Scaling};
 use kliepnet_core::factors::factor_index;
 use kliepnet_core::features::{Coefficients, Features};
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
-use std::collections::BTreeMap;
 
 extendr_module! {
     mod scores;
@@ -67,21 +66,26 @@ fn gather(
             .filter(|index| *index < end)
             .ok_or_else(|| Failure::argument("a coefficient is out of range"))
     };
-    let mut factors: Vec<BTreeMap<usize, Vec<f64>>> = vec![BTreeMap::new(); steps];
+    let mut placed = Vec::with_capacity(values.len());
     for (k, value) in values.iter().enumerate() {
         let u = below(to[k], variables)?;
         let v = below(from[k], u + 1)?;
         let size = features.size_of(u, v);
-        let step = &mut factors[below(step[k], steps)?];
-        let theta = step.entry(factor_index(u, v)).or_insert_with(|| vec![0.0; size]);
-        theta[below(term[k], size)?] = *value;
+        let place = (below(step[k], steps)?, factor_index(u, v));
+        placed.push((place, size, below(term[k], size)?, *value));
     }
-    let listed = |factors: &BTreeMap<usize, Vec<f64>>| {
-        let mut coefficients = Coefficients::default();
-        factors.iter().for_each(|(factor, theta)| coefficients.push(*factor, theta));
-        coefficients
-    };
-    Ok(factors.iter().map(listed).collect())
+    // A path lists them in this order already, which the sort is quick to see.
+    placed.sort_by_key(|(place, ..)| *place);
+    let mut by_step = vec![Coefficients::default(); steps];
+    let mut theta = Vec::new();
+    for factor in placed.chunk_by(|one, next| one.0 == next.0) {
+        let ((step, index), size, ..) = factor[0];
+        theta.clear();
+        theta.resize(size, 0.0);
+        factor.iter().for_each(|(_, _, term, value)| theta[*term] = *value);
+        by_step[step].push(index, &theta);
+    }
+    Ok(by_step)
 }
 
 /// Both samples as a fit would standardise them, and by what.
