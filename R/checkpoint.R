@@ -9,8 +9,8 @@ checkpoint_format <- "kliepnet-checkpoint-1"
 
 # `parts` holds a digest of everything that decides the result, by name, so
 # that a difference can be named.
-describe_run <- function(tasks, fun, args, label, seed, checkpoint) {
-    run <- list(label = label, seed = seed, n = length(tasks))
+describe_run <- function(tasks, n, fun, args, label, seed, checkpoint) {
+    run <- list(label = label, seed = seed, n = n)
     if (is.null(checkpoint)) return(run)
     names <- names(args)
     if (is.null(names)) names <- rep("", length(args))

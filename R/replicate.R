@@ -17,8 +17,12 @@
 #
 # `label` says what a task is part of, such as "kliep_test()". `progress` is
 # for users who have not asked progressr to show progress themselves.
+#
+# Tasks that are themselves random are given as a function without arguments
+# that draws all `n_tasks` of them: it is called at the run's own seed, so that
+# a run that is resumed has the tasks it was begun with.
 run_replicates <- function(tasks, fun, ..., label, checkpoint = NULL,
-                           progress = FALSE) {
+                           progress = FALSE, n_tasks = length(tasks)) {
     # The one number that the caller's generator gives away, whatever happens
     # below.
     seed <- sample.int(.Machine$integer.max, 1L)
@@ -27,12 +31,14 @@ run_replicates <- function(tasks, fun, ..., label, checkpoint = NULL,
     # What other processes have finished must outlive them.
     passing <- is.null(checkpoint) && future::nbrOfWorkers() > 1L
     if (passing) checkpoint <- tempfile("kliepnet-checkpoint-")
-    run <- describe_run(tasks, fun, list(...), label, seed, checkpoint)
+    run <- describe_run(tasks, n_tasks, fun, list(...), label, seed,
+                        checkpoint)
     folder <- open_checkpoint(checkpoint, run)
     run <- folder$run
     done <- read_replicates(folder$path, run)
     pending <- which(vapply(done, is.null, TRUE))
-    streams <- random_streams(run$seed, length(tasks))
+    streams <- random_streams(run$seed, n_tasks)
+    if (is.function(tasks)) tasks <- draw_tasks(tasks, streams)
     if (length(pending) > 0L) {
         done[pending] <- show_progress(progress, run_pending(
             tasks[pending], pending, fun, list(...), streams[pending],
@@ -164,6 +170,12 @@ random_streams <- function(seed, n) {
         stream <- parallel::nextRNGStream(stream)
     }
     streams
+}
+
+# At a place that no task's own numbers reach.
+draw_tasks <- function(tasks, streams) {
+    set_random_state(parallel::nextRNGSubStream(streams[[1L]]))
+    tasks()
 }
 
 random_state <- function() get(".Random.seed", envir = globalenv())

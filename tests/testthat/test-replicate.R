@@ -196,3 +196,25 @@ test_that("an interrupt ends the run and keeps what was finished", {
     expect_length(list.files(folder, "^replicate"), 3)
     expect_identical(suppressMessages(run(folder)), run(NULL))
 })
+
+test_that("tasks that are drawn are those that the run was begun with", {
+    folder <- withr::local_tempfile()
+    offset <- 100
+    draw <- function() as.list(offset + sample.int(1000, 4))
+    run <- function(seed, checkpoint = NULL, n = 4) {
+        set.seed(seed)
+        suppressMessages(run_replicates(
+            draw, function(task) task + runif(1), label = "a test",
+            checkpoint = checkpoint, n_tasks = n
+        ))$values
+    }
+    first <- run(1, folder)
+    expect_length(first, 4)
+    expect_identical(run(1), first)
+    expect_false(identical(run(2), first))
+    unlink(file.path(folder, "replicate-000003.checkpoint"))
+    expect_identical(run(2, folder), first)
+    offset <- 200
+    expect_error(run(1, folder), "differs in `tasks`",
+                 class = "kliep_error_checkpoint")
+})
