@@ -7,8 +7,9 @@
 #' run see the same pair.
 #'
 #' @section Methods:
-#' A method is a function that returns a `change_path`. It is called with the
-#' two samples, as `method(x, y)`, so that [kliep_path()] is one as it stands.
+#' A method is a function that returns a `change_path` (or a
+#' [kliep_select()], of which the path is scored). It is called with the two
+#' samples, as `method(x, y)`, so that [kliep_path()] is one as it stands.
 #' A function whose first argument is called `pair` gets the whole
 #' `network_pair` instead, for instance to use `pair$holdout`. A method that
 #' fails has `NA` in its row of the table, with the reason in `error`, and

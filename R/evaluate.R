@@ -50,7 +50,8 @@ new_pr_curve <- function(points, curve, ranking, rank, n_changed, n_pairs) {
 #' ones (Davis and Goadrich 2006): a straight line between two points would
 #' promise too much.
 #'
-#' @param path A `change_path`, of whichever method, or a `change`.
+#' @param path A `change_path`, of whichever method, or a `change`. Of a
+#'   [kliep_select()] the path is taken.
 #' @param truth The changed edges: a `network_pair`, as the simulators
 #'   `sim_*()` return it; a data frame with columns `from` and `to`, of
 #'   variable names or of column numbers; or an adjacency matrix (dense or
@@ -89,7 +90,7 @@ new_pr_curve <- function(points, curve, ranking, rank, n_changed, n_pairs) {
 #' plot(found)
 pr_curve <- function(path, truth, rank = c("entry", "weight"),
                      lambda2 = NULL) {
-    check_path(path)
+    path <- check_path(path)
     rank <- check_choice(rank, "rank", c("entry", "weight"))
     truth <- check_truth(truth, path$variables)
     d <- length(path$variables)
@@ -108,7 +109,8 @@ pr_curve <- function(path, truth, rank = c("entry", "weight"),
 }
 
 check_path <- function(path) {
-    if (inherits(path, "change_path")) return(invisible())
+    if (inherits(path, "kliep_select")) path <- path$path
+    if (inherits(path, "change_path")) return(path)
     stop_kliep("type",
                paste0("`path` must be a path of changes: got ",
                       describe(path), "."),

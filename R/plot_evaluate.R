@@ -137,7 +137,8 @@ plot.pr_average <- function(x, ...) {
 #' Plot a comparison of methods
 #'
 #' Mean precision-recall curves with a band of one standard error, a panel for
-#' each simulator, or the average precision of every run with its mean.
+#' each simulator, or the average precision of every run with its mean. The
+#' dotted lines are what guessing gives.
 #'
 #' @param object,x A [compare_methods()] table.
 #' @param type `"curve"` for the curves, `"score"` for the average precision.
@@ -181,7 +182,8 @@ draw_averages <- function(object) {
         ggplot2::geom_ribbon(
             ggplot2::aes(ymin = .data$lower, ymax = .data$upper,
                          fill = .data$method),
-            alpha = 0.15, colour = NA
+            # Many bands on top of each other must not hide the lines.
+            alpha = min(0.15, 0.6 / nlevels(lines$method)), colour = NA
         ) +
         ggplot2::geom_line(linewidth = 0.7) +
         scale_methods(levels(lines$method)) +
@@ -191,26 +193,33 @@ draw_averages <- function(object) {
         facet_simulators(lines$simulator)
 }
 
-# Every run as a small point, the mean with its standard error beside them.
+# Every run as a small point, the mean with its standard error over them.
 draw_scores <- function(object) {
     scored <- as.data.frame(object)[!is.na(object$average_precision), ]
-    methods <- unique(object$method)
-    scored$method <- factor(scored$method, rev(methods))
-    scored$simulator <- factor(scored$simulator, unique(object$simulator))
+    scored$guess <- vapply(scored$curve, `[[`, 0, "guess")
     means <- summary(object)
     means <- means[!is.na(means$average_precision), ]
-    means$method <- factor(means$method, rev(methods))
-    means$simulator <- factor(means$simulator, unique(object$simulator))
     means$se[is.na(means$se)] <- 0
-    ggplot2::ggplot(scored, ggplot2::aes(.data$average_precision,
-                                         .data$method)) +
+    in_order <- function(rows) {
+        # The first method on top.
+        rows$method <- factor(rows$method, rev(unique(object$method)))
+        rows$simulator <- factor(rows$simulator, unique(object$simulator))
+        rows
+    }
+    guess <- in_order(stats::aggregate(guess ~ simulator + method, scored,
+                                       mean))
+    ggplot2::ggplot(in_order(scored), ggplot2::aes(.data$average_precision,
+                                                   .data$method)) +
+        ggplot2::geom_vline(ggplot2::aes(xintercept = .data$guess),
+                            data = guess, linetype = "dotted",
+                            colour = "grey40") +
         ggplot2::geom_point(colour = colour_weak, size = 1, alpha = 0.8) +
         ggplot2::geom_errorbarh(
             ggplot2::aes(xmin = .data$average_precision - .data$se,
                          xmax = .data$average_precision + .data$se),
-            data = means, height = 0.2, colour = colour_positive
+            data = in_order(means), height = 0.2, colour = colour_positive
         ) +
-        ggplot2::geom_point(data = means, colour = colour_positive,
+        ggplot2::geom_point(data = in_order(means), colour = colour_positive,
                             size = 2.5) +
         ggplot2::scale_x_continuous(
             limits = c(0, 1), breaks = seq(0, 1, by = 0.25),

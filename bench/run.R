@@ -2,12 +2,12 @@
 # `make bench ONLY="paper memory"` the groups named.
 #
 # Times differ from machine to machine and from hour to hour, so nearly every
-# goal is a ratio of things measured in the same run. A goal that is not met says so
-# in the table; only an error makes the exit status non-zero.
+# goal is a ratio of things measured in the same run. A goal that is not met
+# says so in the table; only an error makes the exit status non-zero.
 
 for (file in c("rows", "timing", "machine", "samples", "paper", "genome",
                "memory", "peak", "shapes", "select", "recovery",
-               "simulate")) {
+               "simulate", "consistency")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 library(kliepnet)
@@ -20,7 +20,8 @@ groups <- list(
     shapes = bench_shapes,
     select = bench_select,
     recovery = bench_recovery,
-    simulate = bench_simulate
+    simulate = bench_simulate,
+    consistency = bench_consistency
 )
 
 # The groups named in ONLY, or all.

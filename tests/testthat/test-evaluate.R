@@ -227,6 +227,31 @@ test_that("permuting and renaming variables changes nothing", {
                  expected[c(parts, "points", "curve")])
 })
 
+test_that("the path of a selection is evaluated", {
+    set.seed(3)
+    pair <- sim_gaussian(d = 6, n = 60, density = 0.4, n_changed = 2)
+    chosen <- kliep_select(pair$x, pair$y, nlambda = 8, folds = 2)
+    expect_equal(pr_curve(chosen, pair), pr_curve(chosen$path, pair))
+})
+
+test_that("the exact support comes out with enough observations only", {
+    # `make bench ONLY=consistency` is the whole study.
+    exact <- function(ratio) {
+        mean(vapply(1:12, function(seed) {
+            set.seed(seed)
+            n <- round(ratio * log(25))
+            pair <- sim_lattice(m = 25, n = n)
+            fit <- kliep_change(pair$x, pair$y, lambda1 = 0,
+                                lambda2 = 2 * sqrt(log(25) / n),
+                                standardize = "none")
+            points <- pr_curve(fit, pair)$points
+            points$tp == 4 && points$fp == 0
+        }, TRUE))
+    }
+    expect_lt(exact(60), 0.4)
+    expect_gt(exact(150), 0.8)
+})
+
 test_that("bad truth gets a classed error that names what is wrong", {
     path <- hand_path(list(list(AB = 1)))
     bad <- function(truth, pattern) {
