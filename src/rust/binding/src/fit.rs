@@ -10,7 +10,7 @@ use kliepnet_core::error::Error;
 use kliepnet_core::factors::PenaltyFactors;
 use kliepnet_core::features::Features;
 use kliepnet_core::loss::{Direction, Loss};
-use kliepnet_core::path::{self, Grid, Method, Path, Settings, Step};
+use kliepnet_core::path::{self, Grid, Method, Normalizer, Path, Settings, Step};
 use kliepnet_core::problem::Problem;
 use kliepnet_core::scan::timed_pass;
 use ndarray::ArrayView2;
@@ -30,6 +30,7 @@ struct Request {
     lambda1: f64,
     grid: Grid,
     method: Method,
+    normalizer: Normalizer,
     tolerance: f64,
     max_iter: usize,
     threads: usize,
@@ -46,6 +47,7 @@ impl Request {
             lambda1: fields.double("lambda1")?,
             grid: grid(&fields)?,
             method: method(&fields.string("solver")?)?,
+            normalizer: normalizer(&fields.string("normalizer")?)?,
             tolerance: fields.double("tol")?,
             max_iter: fields.count("max_iter")?,
             threads: fields.count("threads")?,
@@ -70,6 +72,7 @@ impl Request {
             lambda1: self.lambda1,
             grid: self.grid.clone(),
             method: self.method,
+            normalizer: self.normalizer,
             tolerance: self.tolerance,
             max_iter: self.max_iter,
             numerator: 0..x_rows,
@@ -106,6 +109,14 @@ fn method(name: &str) -> Result<Method> {
         "primal" => Ok(Method::Primal),
         "dual" => Ok(Method::Dual),
         _ => Err(unknown("solver", name)),
+    }
+}
+
+fn normalizer(name: &str) -> Result<Normalizer> {
+    match name {
+        "empirical" => Ok(Normalizer::Empirical),
+        "gaussian" => Ok(Normalizer::Gaussian),
+        _ => Err(unknown("normalizer", name)),
     }
 }
 

@@ -8,7 +8,7 @@ use kliepnet_core::factors::PenaltyFactors;
 use kliepnet_core::features::{Basis, Products};
 use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Grid, Method, Settings};
+use kliepnet_core::path::{fit, Grid, Method, Normalizer, Settings};
 use kliepnet_core::problem::{Problem, Status};
 use ndarray::Array2;
 use rand::SeedableRng;
@@ -43,6 +43,7 @@ fn run(case: &Case, method: Method) -> Result<(), Box<dyn Error>> {
         lambda1: 0.1,
         grid: case.grid.clone(),
         method,
+        normalizer: Normalizer::Empirical,
         tolerance: 1e-6,
         max_iter: 10_000,
         numerator: 0..case.n,

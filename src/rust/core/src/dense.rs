@@ -23,8 +23,30 @@ impl Cholesky {
 
     /// Solve with the matrix, in place.
     pub fn solve(&self, rhs: &mut [f64]) {
-        dispatch(Forward { factor: self, rhs });
+        self.solve_lower(rhs);
         self.solve_transposed(rhs);
+    }
+
+    /// Solve with the factor alone, in place.
+    pub fn solve_lower(&self, rhs: &mut [f64]) {
+        dispatch(Forward { factor: self, rhs });
+    }
+
+    /// An entry on the diagonal of the factor.
+    pub fn pivot(&self, i: usize) -> f64 {
+        self.rows(i / ROWS, i)[i % ROWS]
+    }
+
+    /// The logarithm of the determinant of the matrix.
+    pub fn log_determinant(&self) -> f64 {
+        (0..self.size).map(|i| 2.0 * self.pivot(i).ln()).sum()
+    }
+
+    /// The factor as a full matrix, row by row.
+    pub fn lower(&self) -> Vec<f64> {
+        let entry = |i: usize, j: usize| self.rows(i / ROWS, j)[i % ROWS];
+        let row = |i: usize| (0..self.size).map(move |j| if j > i { 0.0 } else { entry(i, j) });
+        (0..self.size).flat_map(row).collect()
     }
 
     /// Solve with the transposed factor alone, in place.

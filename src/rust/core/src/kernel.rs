@@ -205,6 +205,41 @@ impl WithSimd for GramRows<'_> {
     }
 }
 
+/// `left right'` of `rows` by `columns` variables with the same values, row by row.
+pub fn product(rows: usize, columns: usize, left: &Panels<ROWS>, right: &Panels<COLS>) -> Vec<f64> {
+    let mut out = vec![0.0; rows * columns];
+    out.par_chunks_mut((ROWS * columns).max(1)).enumerate().for_each(|(block, part)| {
+        dispatch(ProductRows { columns, left: left.panel(block), right, rows: part });
+    });
+    out
+}
+
+struct ProductRows<'a> {
+    columns: usize,
+    left: &'a [f64],
+    right: &'a Panels<COLS>,
+    rows: &'a mut [f64],
+}
+
+impl WithSimd for ProductRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let mut sums = [0.0; ROWS * COLS];
+        for column in 0..self.right.len() {
+            tile(simd, self.left, self.right.panel(column), &mut sums);
+            let start = column * COLS;
+            let width = COLS.min(self.columns - start);
+            for (r, row) in self.rows.chunks_exact_mut(self.columns).enumerate() {
+                for (c, target) in row[start..start + width].iter_mut().enumerate() {
+                    *target = sums[c * ROWS + r];
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,6 +261,22 @@ mod tests {
                 for j in 0..=i {
                     let plain: f64 = variable(i).iter().zip(variable(j)).map(|(a, b)| a * b).sum();
                     assert!((product[i * count + j] - plain).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn product_is_the_matrix_of_inner_products_of_two_sets() {
+        for (rows, columns, depth) in [(1, 1, 1), (7, 30, 3), (53, 9, 31)] {
+            let (a, b) = (values(rows, depth), values(columns, depth));
+            let left = Panels::pack(rows, depth, |u| &a[u * depth..][..depth], None);
+            let right = Panels::pack(columns, depth, |u| &b[u * depth..][..depth], None);
+            let out = product(rows, columns, &left, &right);
+            for (i, x) in a.chunks_exact(depth).enumerate() {
+                for (j, y) in b.chunks_exact(depth).enumerate() {
+                    let plain: f64 = x.iter().zip(y).map(|(a, b)| a * b).sum();
+                    assert!((out[i * columns + j] - plain).abs() < 1e-12);
                 }
             }
         }

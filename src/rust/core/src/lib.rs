@@ -24,6 +24,7 @@ pub mod working;
 
 pub mod solver;
 
+pub mod gaussian;
 pub mod strategy;
 
 pub mod path;

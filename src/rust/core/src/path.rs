@@ -5,7 +5,7 @@ use crate::features::{Coefficients, Features};
 use crate::monitor::Monitor;
 use crate::problem::{Problem, Status, Tolerance};
 use crate::scan::Drift;
-use crate::strategy::{auto, Around, Dual, Fitted, Limits, Primal, Solve};
+use crate::strategy::{auto, Around, ClosedForm, Dual, Fitted, Limits, Primal, Solve};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -21,6 +21,15 @@ pub enum Method {
     Primal,
     /// L-BFGS in the dual on all factors; needs lambda1 > 0.
     Dual,
+}
+
+/// Where the normaliser of the density ratio comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Normalizer {
+    /// The mean over the sample in the denominator.
+    Empirical,
+    /// The closed form of zero-mean Gaussians with the samples' second moments.
+    Gaussian,
 }
 
 /// The lambda2 values of a path.
@@ -59,6 +68,8 @@ pub struct Settings {
     pub grid: Grid,
     /// Which solver.
     pub method: Method,
+    /// Which normaliser; the Gaussian one has one solver.
+    pub normalizer: Normalizer,
     /// Relative duality gap (lambda1 > 0), or residual relative to lambda_max (lambda1 = 0).
     pub tolerance: f64,
     /// Iterations for one lambda2.
@@ -109,7 +120,15 @@ pub struct Path {
 pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<Path> {
     let mut begun = Instant::now();
     let limits = Limits { lambda1: settings.lambda1, max_iter: settings.max_iter };
-    let mut default = auto(problem, limits);
+    let mut default = match (settings.normalizer, &problem.features) {
+        (Normalizer::Empirical, _) => auto(problem, limits),
+        (Normalizer::Gaussian, Features::Products(products)) => {
+            Box::new(ClosedForm::new(problem, products, limits)?)
+        }
+        (Normalizer::Gaussian, _) => {
+            return Err(Error::Argument("the Gaussian normaliser needs product features".into()))
+        }
+    };
     let lambda_max = round_up(default.start(monitor)?, problem);
     let grid = settings.grid.values(lambda_max);
     let tolerance = Tolerance { relative: settings.tolerance, scale: lambda_max };

@@ -230,10 +230,15 @@ impl Tolerance {
 
     /// Whether a point is good enough on its design.
     pub fn accepts(&self, point: &Point) -> bool {
-        if point.gap.is_finite() {
-            point.gap <= self.gap(point.objective)
+        self.accepts_figures(point.objective, point.gap, point.residual)
+    }
+
+    /// The same by the figures alone.
+    pub fn accepts_figures(&self, objective: f64, gap: f64, residual: f64) -> bool {
+        if gap.is_finite() {
+            gap <= self.gap(objective)
         } else {
-            point.residual <= self.residual()
+            residual <= self.residual()
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Ways through one lambda2 after the other: what is solved, on which factors, from which start.
 
 mod active;
+mod closed_form;
 mod inner;
 mod paper;
 mod small;
 
+pub use closed_form::ClosedForm;
 pub use paper::{Dual, Primal};
 
 use crate::error::Result;

@@ -10,7 +10,7 @@ use kliepnet_core::factors::PenaltyFactors;
 use kliepnet_core::features::{Basis, Features, Products};
 use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Grid, Method, Path, Settings};
+use kliepnet_core::path::{fit, Grid, Method, Normalizer, Path, Settings};
 use kliepnet_core::problem::Problem;
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
@@ -114,6 +114,7 @@ impl Case {
             lambda1,
             grid,
             method,
+            normalizer: Normalizer::Empirical,
             tolerance: 1e-6,
             max_iter: 20_000,
             numerator,
@@ -181,7 +182,16 @@ pub fn down(count: usize, min_ratio: f64) -> Grid {
 /// The usual settings for samples of n rows each.
 pub fn settings(n: usize, lambda1: f64, grid: Grid, method: Method) -> Settings {
     let (numerator, denominator) = (0..n, n..2 * n);
-    Settings { lambda1, grid, method, tolerance: 1e-6, max_iter: 20_000, numerator, denominator }
+    Settings {
+        lambda1,
+        grid,
+        method,
+        normalizer: Normalizer::Empirical,
+        tolerance: 1e-6,
+        max_iter: 20_000,
+        numerator,
+        denominator,
+    }
 }
 
 /// The products of a problem made of them.

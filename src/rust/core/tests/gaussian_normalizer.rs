@@ -1,0 +1,222 @@
+//! The closed-form normaliser: its derivatives, and fits judged by plain formulas on full matrices.
+
+mod common;
+
+use common::{down, normals, penalty_factors, products, random, samples_of, Case, DIRECTIONS};
+use kliepnet_core::error::Error;
+use kliepnet_core::factors::factor_index;
+use kliepnet_core::gaussian::{Entry, GaussianLoss};
+use kliepnet_core::loss::Direction;
+use kliepnet_core::monitor::Monitor;
+use kliepnet_core::path::{fit, Method, Normalizer, Path};
+use kliepnet_core::penalty::Penalty;
+use kliepnet_core::problem::Status;
+use ndarray::Array2;
+
+/// Second moments of standardised samples, `x` and `y`.
+fn moments(case: &Case) -> [Array2<f64>; 2] {
+    let problem = case.problem();
+    let all = products(&problem);
+    let d = all.variables();
+    let over = |rows: std::ops::Range<usize>| {
+        let n = rows.len() as f64;
+        Array2::from_shape_fn((d, d), |(u, v)| {
+            rows.clone().map(|r| all.column(1, u)[r] * all.column(1, v)[r]).sum::<f64>() / n
+        })
+    };
+    let n = case.x.nrows();
+    [over(0..n), over(n..n + case.y.nrows())]
+}
+
+/// The inverse and the logarithm of the determinant, by elimination; `None` if that is negative.
+fn inverse(matrix: &Array2<f64>) -> (Array2<f64>, f64) {
+    let d = matrix.nrows();
+    let (mut a, mut b, mut log) = (matrix.clone(), Array2::eye(d), 0.0);
+    for k in 0..d {
+        let best = (k..d).max_by(|i, j| a[[*i, k]].abs().total_cmp(&a[[*j, k]].abs())).unwrap();
+        for j in 0..d {
+            a.swap([k, j], [best, j]);
+            b.swap([k, j], [best, j]);
+        }
+        let pivot = a[[k, k]];
+        log += pivot.abs().ln();
+        for j in 0..d {
+            a[[k, j]] /= pivot;
+            b[[k, j]] /= pivot;
+        }
+        for i in (0..d).filter(|i| *i != k) {
+            let factor = a[[i, k]];
+            for j in 0..d {
+                a[[i, j]] -= factor * a[[k, j]];
+                b[[i, j]] -= factor * b[[k, j]];
+            }
+        }
+    }
+    (b, log)
+}
+
+fn matrix_of(theta: &[f64], d: usize) -> Array2<f64> {
+    Array2::from_shape_fn((d, d), |(u, v)| {
+        let t = theta[factor_index(u.max(v), u.min(v))];
+        if u == v {
+            2.0 * t
+        } else {
+            t
+        }
+    })
+}
+
+/// The loss and `xi` by their formulas.
+fn plain(case: &Case, theta: &[f64]) -> (f64, Vec<f64>) {
+    let d = case.x.ncols();
+    let [p, q] = moments(case);
+    let e = matrix_of(theta, d);
+    let mut terms = Vec::new();
+    if case.direction != Direction::Backward {
+        terms.push((1.0, q.clone(), p.clone()));
+    }
+    if case.direction != Direction::Forward {
+        terms.push((-1.0, p, q));
+    }
+    let (mut value, mut xi) = (0.0, Array2::<f64>::zeros((d, d)));
+    for (sign, weighted, other) in terms {
+        let (inverse, log) = inverse(&(Array2::eye(d) - sign * weighted.dot(&e)));
+        value += -0.5 * log - 0.5 * sign * (&e * &other).sum();
+        xi = xi + sign * (other - inverse.dot(&weighted));
+    }
+    let lower = (0..d).flat_map(|u| (0..=u).map(move |v| (u, v)));
+    (value, lower.map(|(u, v)| xi[[u, v]]).collect())
+}
+
+fn case(d: usize, n_x: usize, n_y: usize, direction: Direction) -> Case {
+    Case { direction, ..Case::new(samples_of(d, n_x, n_y, 3)) }
+}
+
+fn solve(case: &Case, lambda1: f64, tolerance: f64) -> Path {
+    let mut settings = case.settings(lambda1, down(6, 0.1), Method::Auto);
+    settings.normalizer = Normalizer::Gaussian;
+    settings.tolerance = tolerance;
+    fit(&case.problem(), &settings, &Monitor::new()).unwrap()
+}
+
+fn dense(path: &Path, step: usize, factors: usize) -> Vec<f64> {
+    let mut theta = vec![0.0; factors];
+    for (factor, value) in path.steps[step].coefficients.iter() {
+        theta[factor] = value[0];
+    }
+    theta
+}
+
+#[test]
+fn value_and_gradient_are_those_of_the_formula() {
+    for direction in DIRECTIONS {
+        for n in [12, 30] {
+            let case = case(5, n, n + 3, direction);
+            let problem = case.problem();
+            let loss = GaussianLoss::new(products(&problem), &problem.loss);
+            let theta = normals(15, 0.03, &mut random(n as u64));
+            let places: Vec<(usize, usize)> =
+                (0..5).flat_map(|u| (0..=u).map(move |v| (u, v))).collect();
+            let entries: Vec<Entry> =
+                places.iter().zip(&theta).map(|(&(u, v), t)| Entry::new(u, v, *t)).collect();
+            let local = loss.local((0..5).collect());
+            let (value, a) = loss.moments(&local, &entries).unwrap();
+            let xi = loss.xi(&local, &entries, &a);
+            let (plain_value, plain_xi) = plain(&case, &theta);
+            assert!((value - plain_value).abs() < 1e-12);
+            for (t, &(u, v)) in places.iter().enumerate() {
+                assert!((xi[u * 5 + v] - plain_xi[t]).abs() < 1e-11);
+                // And by central differences.
+                let at = |shift: f64| {
+                    let mut moved = theta.clone();
+                    moved[t] += shift;
+                    plain(&case, &moved).0
+                };
+                let slope = (at(-1e-5) - at(1e-5)) / 2e-5;
+                assert!((plain_xi[t] - slope).abs() < 1e-7, "{t}: {} {slope}", plain_xi[t]);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_hessian_is_the_slope_of_the_gradient() {
+    let case = case(4, 30, 25, Direction::Symmetric);
+    let problem = case.problem();
+    let loss = GaussianLoss::new(products(&problem), &problem.loss);
+    let theta = normals(10, 0.03, &mut random(5));
+    let places: Vec<(usize, usize)> = (0..4).flat_map(|u| (0..=u).map(move |v| (u, v))).collect();
+    let entries: Vec<Entry> =
+        places.iter().zip(&theta).map(|(&(u, v), t)| Entry::new(u, v, *t)).collect();
+    let (_, a) = loss.moments(&loss.local((0..4).collect()), &entries).unwrap();
+    for s in 0..10 {
+        let mut direction = vec![0.0; 10];
+        direction[s] = 1.0;
+        let de = matrix_of(&direction, 4);
+        let mut image = Array2::<f64>::zeros((4, 4));
+        for a in &a {
+            let a = Array2::from_shape_vec((4, 4), a.clone()).unwrap();
+            image = image + a.dot(&de).dot(&a);
+        }
+        let at = |shift: f64| {
+            let mut moved = theta.clone();
+            moved[s] += shift;
+            plain(&case, &moved).1
+        };
+        let (up, low) = (at(1e-5), at(-1e-5));
+        for (t, &(u, v)) in places.iter().enumerate() {
+            let slope = (low[t] - up[t]) / 2e-5;
+            assert!((image[[u, v]] - slope).abs() < 1e-6, "{s} {t}");
+        }
+    }
+}
+
+#[test]
+fn fits_satisfy_the_conditions_over_all_factors() {
+    // Fewer observations than variables make both covariances singular.
+    for (d, n_x, n_y) in [(6, 40, 50), (12, 8, 9)] {
+        for (kind, direction) in DIRECTIONS.into_iter().enumerate() {
+            let penalty = penalty_factors(kind + 3, d, &mut random(2));
+            let case = Case { penalty, ..case(d, n_x, n_y, direction) };
+            let path = solve(&case, 0.1, 1e-8);
+            for (k, step) in path.steps.iter().enumerate() {
+                assert_eq!(step.status, Status::Converged);
+                let theta = dense(&path, k, d * (d + 1) / 2);
+                let (value, xi) = plain(&case, &theta);
+                let (mut objective, mut residual, mut gap) = (value, 0.0_f64, 0.0);
+                for t in 0..theta.len() {
+                    let level = kliepnet_core::penalty::level(step.lambda2, case.penalty.at(t));
+                    let penalty = Penalty { lambda1: 0.1, level };
+                    objective += penalty.value(&[theta[t]]);
+                    residual = residual.max(penalty.residual(&[theta[t]], &[xi[t]]));
+                    gap += penalty.gap(&[theta[t]], &[xi[t]]);
+                }
+                assert!((step.objective - objective).abs() < 1e-10 * objective.abs().max(1.0));
+                assert!((step.residual - residual).abs() < 1e-9, "{} {residual}", step.residual);
+                assert!(gap <= 1e-8 * objective.abs().max(1e-3) + 1e-13);
+            }
+            assert!(path.steps.last().unwrap().coefficients.len() > 2);
+        }
+    }
+}
+
+#[test]
+fn without_a_ridge_large_samples_have_a_solution_and_small_ones_are_refused() {
+    for direction in DIRECTIONS {
+        let path = solve(&case(6, 60, 60, direction), 0.0, 1e-8);
+        assert!(path.steps.iter().all(|step| step.status == Status::Converged));
+        let small = case(12, 5, 5, direction);
+        let mut settings = small.settings(0.0, down(6, 0.1), Method::Auto);
+        settings.normalizer = Normalizer::Gaussian;
+        let refused = fit(&small.problem(), &settings, &Monitor::new());
+        assert!(matches!(refused, Err(Error::Argument(_))));
+    }
+}
+
+#[test]
+fn equal_samples_do_not_differ() {
+    let (x, _) = samples_of(5, 20, 20, 1);
+    let case = Case { direction: Direction::Symmetric, ..Case::new((x.clone(), x)) };
+    let path = solve(&case, 0.1, 1e-6);
+    assert!(path.steps.iter().all(|step| step.coefficients.is_empty()));
+}
