@@ -30,6 +30,7 @@ new_change_path <- function(fit, lambda1, features, settings, control,
             lambda1 = lambda1,
             features = features,
             direction = settings$direction,
+            normalizer = settings$normalizer,
             standardize = settings$standardize,
             solver = settings$solver,
             control = control,
@@ -335,6 +336,8 @@ format_settings <- function(x) {
     c(
         paste0("  features   ", name_features(x$features)),
         paste0("  fit        ", x$direction, ", standardize ", x$standardize,
+               if (x$normalizer != "empirical")
+                   paste0(", normalizer ", x$normalizer),
                ", lambda1 = ", format(x$lambda1, digits = 4L))
     )
 }

@@ -426,8 +426,16 @@ check_control <- function(control) {
                       describe(control), "."))
 }
 
-check_solver <- function(solver, lambda1) {
+check_solver <- function(solver, lambda1, normalizer = "empirical") {
     solver <- check_choice(solver, "solver", c("auto", "primal", "dual"))
+    if (solver != "auto" && identical(normalizer, "gaussian")) {
+        stop_kliep(
+            "solver",
+            paste0("`normalizer = \"gaussian\"` has a solver of its own: got ",
+                   "solver = \"", solver, "\"."),
+            hint = "Use `solver = \"auto\"`."
+        )
+    }
     if (solver == "dual" && lambda1 == 0) {
         stop_kliep(
             "solver",
@@ -443,6 +451,42 @@ check_standardize <- function(standardize, features) {
     choices <- c("within", "pooled", "none")
     if (identical(standardize, choices)) return(features$standardize)
     check_choice(standardize, "standardize", choices)
+}
+
+check_normalizer <- function(normalizer, features) {
+    normalizer <- check_choice(normalizer, "normalizer",
+                               c("empirical", "gaussian"))
+    fits <- features$kind == "products" && identical(features$single, 2L) &&
+        identical(as.vector(features$pair), c(1L, 1L))
+    if (normalizer == "empirical" || fits) return(normalizer)
+    stop_kliep(
+        "normalizer",
+        paste0("`normalizer = \"gaussian\"` does not fit these features: got ",
+               name_features(features), "."),
+        hint = paste("Use `feat_gaussian()` or `feat_nonparanormal()`, or",
+                     "`normalizer = \"empirical\"`.")
+    )
+}
+
+# Without the ridge, nothing holds a fit up where a covariance is singular.
+check_regular <- function(samples, settings) {
+    if (settings$normalizer == "empirical" || settings$lambda1 > 0) {
+        return(invisible())
+    }
+    d <- length(samples$variables)
+    weighted <- list("p/q" = "y", "q/p" = "x", symmetric = c("x", "y"))
+    for (name in weighted[[settings$direction]]) {
+        if (qr(samples[[name]])$rank < d) {
+            stop_kliep(
+                "lambda",
+                paste0("`normalizer = \"gaussian\"` needs `lambda1 > 0` here: ",
+                       "the covariance of `", name, "` is singular (",
+                       count_of(nrow(samples[[name]]), "observation"), " of ",
+                       count_of(d, "variable"), ")."),
+                hint = "Raise `lambda1`, or drop variables."
+            )
+        }
+    }
 }
 
 check_direction <- function(direction) {

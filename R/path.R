@@ -40,6 +40,23 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' \eqn{-\theta}{-theta}. `"symmetric"` minimises the sum of both losses, and
 #' treats the samples alike.
 #'
+#' @section Normalizer:
+#' The `"empirical"` normaliser is the mean over the sample in the denominator,
+#' as in the objective above: it holds for any features. For
+#' [feat_gaussian()] and [feat_nonparanormal()] that of zero-mean Gaussians is
+#' known, and `"gaussian"` uses it: with \eqn{S_P} and \eqn{S_Q} the second
+#' moments of the (standardised) samples, \eqn{E_{uv} =
+#' \theta_{uv}}{E_uv = theta_uv} and \eqn{E_{uu} = 2 \theta_{uu}}{E_uu = 2
+#' theta_uu}, the loss is
+#' \deqn{-\tfrac12 \log\det(I - S_Q E) - \tfrac12 \mathrm{tr}(S_P E)}{
+#'     -1/2 log det(I - S_Q E) - 1/2 tr(S_P E)}
+#' for `"p/q"`, the same with the samples exchanged and \eqn{E} replaced by
+#' \eqn{-E} for `"q/p"`, and their sum for `"symmetric"`. No observation gets a
+#' weight, so that a few cannot dominate a fit in many dimensions. With fewer
+#' observations than variables it needs `lambda1 > 0`.
+#' [`predict()`][predict.change_path] and [kliep_select()] evaluate the fitted
+#' ratio in the same way for both.
+#'
 #' @section Convergence:
 #' Every fit carries its certificate in `$diagnostics`, computed over all
 #' factors, whether in the solver's working set or not. `gap` is the duality
@@ -85,6 +102,8 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #'   compared; with the `"pooled"` mean and variance of both; or `"none"`.
 #'   The default is `"within"`, and `"none"` for [feat_ising()].
 #' @param direction Which density ratio to fit; see the section below.
+#' @param normalizer Where the normaliser of the ratio comes from; see the
+#'   section below.
 #' @param solver `"auto"` picks the fastest for the shape of the problem.
 #'   `"primal"` (proximal gradient over all factors) and `"dual"` (L-BFGS on
 #'   the dual; needs `lambda1 > 0`) are those of the paper. All give the same
@@ -92,7 +111,7 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' @param control Accuracy, iterations and threads: [kliep_control()].
 #' @param progress Show a progress bar when the fit takes long?
 #' @param ... For `kliep_change()`: `penalty_factor`, `standardize`,
-#'   `direction`, `solver`, `control` and `progress`, as above. For
+#'   `direction`, `normalizer`, `solver`, `control` and `progress`, as above. For
 #'   `kliep_path()`: must be empty.
 #'
 #' @return An object of class `change_path`, with [print()] and [summary()]
@@ -126,6 +145,7 @@ kliep_path <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
                        penalty_factor = NULL,
                        standardize = c("within", "pooled", "none"),
                        direction = c("p/q", "q/p", "symmetric"),
+                       normalizer = c("empirical", "gaussian"),
                        solver = c("auto", "primal", "dual"),
                        control = kliep_control(),
                        progress = interactive(), ...) {
@@ -133,8 +153,8 @@ kliep_path <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
     check_dots(list(...), names(formals()), "kliep_path")
     path <- fit_path(
         x, y, features, lambda1, lambda2, nlambda, lambda_min_ratio,
-        penalty_factor, standardize, direction, solver, control, progress,
-        call
+        penalty_factor, standardize, direction, normalizer, solver, control,
+        progress, call
     )
     warn_unfinished(path)
     path
@@ -145,8 +165,8 @@ kliep_path <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
 kliep_change <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
                          lambda2, ...) {
     call <- match.call()
-    passed <- c("penalty_factor", "standardize", "direction", "solver",
-                "control", "progress")
+    passed <- c("penalty_factor", "standardize", "direction", "normalizer",
+                "solver", "control", "progress")
     check_dots(list(...), c(names(formals()), passed), "kliep_change")
     if (missing(lambda2) || length(lambda2) != 1L) {
         stop_kliep(
@@ -166,12 +186,13 @@ fit_change <- function(x, y, features, lambda1, lambda2, call,
                        penalty_factor = NULL,
                        standardize = c("within", "pooled", "none"),
                        direction = c("p/q", "q/p", "symmetric"),
+                       normalizer = c("empirical", "gaussian"),
                        solver = c("auto", "primal", "dual"),
                        control = kliep_control(), progress = interactive()) {
     path <- fit_path(
         x, y, features, lambda1, lambda2, nlambda = 1L,
         lambda_min_ratio = NULL, penalty_factor, standardize, direction,
-        solver, control, progress, call
+        normalizer, solver, control, progress, call
     )
     as_change(path)
 }
@@ -179,7 +200,7 @@ fit_change <- function(x, y, features, lambda1, lambda2, call,
 # Check, fit, and wrap up: what kliep_path() and kliep_change() share.
 fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
                      lambda_min_ratio, penalty_factor, standardize, direction,
-                     solver, control, progress, call) {
+                     normalizer, solver, control, progress, call) {
     features <- check_features(features)
     samples <- check_samples(x, y, features)
     control <- check_control(control)
@@ -196,12 +217,14 @@ fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
                                        features),
         standardize = check_standardize(standardize, features),
         direction = check_direction(direction),
-        solver = check_solver(solver, lambda1),
+        normalizer = check_normalizer(normalizer, features),
+        solver = check_solver(solver, lambda1, normalizer),
         tol = control$tol,
         max_iter = control$max_iter,
         threads = control$threads
     )
     check_constant(samples, settings$standardize)
+    check_regular(samples, settings)
     progress <- check_flag(progress, "progress")
     on_progress <- if (progress) progress_bar("Fitting the path")
     fit <- tryCatch(

@@ -46,8 +46,8 @@
 #' @param rule `"best"` takes the highest score, `"1se"` the largest `lambda2`
 #'   of the same candidate whose score is within one standard error of it.
 #' @param ... Passed on to the fits: `nlambda`, `lambda_min_ratio`,
-#'   `penalty_factor`, `standardize`, `direction`, `solver` and `control`, as
-#'   for [kliep_path()].
+#'   `penalty_factor`, `standardize`, `direction`, `normalizer`, `solver` and
+#'   `control`, as for [kliep_path()].
 #'
 #' @return An object of class `kliep_select`, with [print()],
 #'   [`plot()`][plot.kliep_select], [edges()], [`coef()`][coef.change_path],
@@ -181,11 +181,13 @@ fit_candidate <- function(candidate, x, y, lambda2, nlambda = 50,
                           lambda_min_ratio = NULL, penalty_factor = NULL,
                           standardize = c("within", "pooled", "none"),
                           direction = c("p/q", "q/p", "symmetric"),
+                          normalizer = c("empirical", "gaussian"),
                           solver = c("auto", "primal", "dual"),
                           control = kliep_control()) {
     fit_path(
         x, y, candidate$features, candidate$lambda1, lambda2, nlambda,
-        lambda_min_ratio, penalty_factor, standardize, direction, solver,
+        lambda_min_ratio, penalty_factor, standardize, direction, normalizer,
+        solver,
         threads_for_plan(check_control(control)), progress = FALSE,
         call = NULL
     )
