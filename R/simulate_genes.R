@@ -47,7 +47,7 @@
 #' @param n_changed How many interactions change their type.
 #' @param half,hill Ranges of K and h: two numbers each.
 #' @param biological_noise,measurement_noise Standard deviations of the
-#'   logarithm; 0 for none.
+#'   logarithm, from 0 for none to 5.
 #' @inheritParams sim_diamond
 #' @return A `network_pair` as in [sim_gaussian()], where `networks$x` and
 #'   `networks$y` are gene networks whose `interactions` have the columns
@@ -192,7 +192,7 @@ check_hill <- function(hill) {
 
 check_noise <- function(noise, arg) {
     noise <- check_number(noise, arg)
-    if (noise >= 0) return(noise)
-    stop_kliep("argument", paste0("`", arg, "` must not be negative: got ",
+    if (noise >= 0 && noise <= 5) return(noise)
+    stop_kliep("argument", paste0("`", arg, "` must be from 0 to 5: got ",
                                   format(noise), "."))
 }

@@ -146,6 +146,10 @@ ising_change <- function(theta, n_changed = 5, change = -0.4, edges = NULL) {
 
 # A finite symmetric matrix, made sparse and given names.
 check_theta <- function(theta, arg) {
+    if (length(dim(theta)) != 2L) {
+        stop_kliep("type", paste0("`", arg, "` must be a symmetric matrix: ",
+                                  "got ", describe(theta), "."))
+    }
     values <- unname(as_numeric_matrix(theta, arg))
     d <- ncol(values)
     if (nrow(values) != d || d < 2L) {
@@ -162,12 +166,22 @@ check_theta <- function(theta, arg) {
                           "other triangle.")
         )
     }
-    variables <- colnames(theta)
-    if (is.null(variables)) variables <- number_variables(d)
-    check_names(variables, arg)
+    variables <- theta_names(theta, arg)
     edges <- pair_from_index(which(values[upper.tri(values)] != 0))
     symmetric_matrix(edges, values[cbind(edges$from, edges$to)],
                      diag(values), variables)
+}
+
+theta_names <- function(theta, arg) {
+    variables <- colnames(theta)
+    if (is.null(variables)) return(number_variables(ncol(theta)))
+    check_names(variables, arg)
+    rows <- rownames(theta)
+    if (is.data.frame(theta) || is.null(rows) || all(rows == variables)) {
+        return(variables)
+    }
+    stop_kliep("names", paste0("`", arg, "` must have the same names in its ",
+                               "rows as in its columns."))
 }
 
 # Two of them with the same variables in the same order. Names that only one

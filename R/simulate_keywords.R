@@ -69,7 +69,7 @@ sim_keywords <- function(times = 400, change_at = NULL,
     change_at <- check_change_at(change_at, times)
     topics <- check_topics(topics)
     keywords <- unlist(topics, use.names = FALSE)
-    rate <- check_one_or_each(rate, "rate", length(keywords), "keywords")
+    rate <- check_rate(rate, length(keywords))
     settings <- list(
         d = length(keywords), times = times, change_at = change_at,
         rate = rate, burst = check_positive(burst, "burst"),
@@ -144,6 +144,13 @@ persist <- function(innovations, phi) {
 
 # ---- arguments -------------------------------------------------------------
 
+check_rate <- function(rate, n_keywords) {
+    rate <- check_one_or_each(rate, "rate", n_keywords, "keywords")
+    if (all(rate > 0)) return(rate)
+    stop_kliep("argument", paste0("`rate` must be positive: got ",
+                                  format(min(rate)), "."))
+}
+
 check_change_at <- function(change_at, times) {
     if (is.null(change_at)) return(times %/% 2 + 1)
     change_at <- check_whole(change_at, "change_at", least = 2)
@@ -170,12 +177,12 @@ check_topics <- function(topics) {
         stop_kliep("size", paste0("`topics` must have at least 2 keywords: ",
                                   "got ", length(keywords), "."))
     }
-    check_names(keywords, "topics")
-    if ("time" %in% keywords) {
-        stop_kliep("names", paste("`topics` must not have the keyword `time`,",
-                                  "which names the column of times."))
-    }
-    topics
+    # The series has a column `time`.
+    bad <- is.na(keywords) | keywords %in% c("", "time") | duplicated(keywords)
+    if (!any(bad)) return(topics)
+    stop_kliep("names", paste0("`topics` must have different keywords, none ",
+                               "of them empty or `time`: got ",
+                               name_some(keywords[bad]), "."))
 }
 
 # The names of the keywords of the event.

@@ -174,6 +174,12 @@ test_that("bad settings get a classed error", {
                  class = "kliep_error_argument")
     expect_error(sim_genes(measurement_noise = NA),
                  class = "kliep_error_argument")
+    expect_error(sim_genes(biological_noise = 6), "from 0 to 5",
+                 class = "kliep_error_argument")
+    expect_error(sim_genes(half = c(1e200, 1e200)), "does not respond",
+                 class = "kliep_error_argument")
+    expect_error(sim_genes(half = c(1e-200, 1e-200), hill = c(4, 4)),
+                 "too close to 0", class = "kliep_error_argument")
     expect_error(sim_genes(n = 0), class = "kliep_error_size")
 })
 

@@ -143,7 +143,12 @@ test_that("bad matrices get a classed error", {
     hole <- theta
     hole[2, 2] <- NA
     expect_error(sim_ising(hole, theta), class = "kliep_error_missing")
-    expect_error(sim_ising("a", theta), class = "kliep_error_type")
+    expect_error(sim_ising("a", theta), "symmetric matrix",
+                 class = "kliep_error_type")
+    turned <- theta
+    dimnames(turned) <- list(c("a", "b", "c"), c("a", "c", "b"))
+    expect_error(sim_ising(turned, theta), "same names",
+                 class = "kliep_error_names")
     named <- function(names) {
         dimnames(theta) <- list(names, names)
         theta

@@ -125,6 +125,10 @@ test_that("bad settings get a classed error", {
     expect_error(sim_keywords(event = 1), class = "kliep_error_argument")
     expect_error(sim_keywords(rate = 1:2), "12 keywords",
                  class = "kliep_error_argument")
+    expect_error(sim_keywords(rate = -1), "positive",
+                 class = "kliep_error_argument")
+    expect_error(sim_keywords(topics = list("a", NA_character_)),
+                 class = "kliep_error_names")
     expect_error(sim_keywords(tie = 1.5), class = "kliep_error_argument")
     expect_error(sim_keywords(tie = 0.4), "Lower `tie`",
                  class = "kliep_error_positive_definite")

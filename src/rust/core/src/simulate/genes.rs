@@ -35,6 +35,13 @@ pub struct Regulation {
     pub hill: f64,
 }
 
+impl Regulation {
+    /// Positive constants, and `u` far from overflow at any level that noise can bring about.
+    fn is_sound(&self) -> bool {
+        self.half > 0.0 && self.hill > 0.0 && self.half.powf(-self.hill) < 1e100
+    }
+}
+
 /// Standard deviations of the logarithm.
 #[derive(Debug, Clone, Copy)]
 pub struct Noise {
@@ -55,6 +62,8 @@ pub struct Expression {
 
 /// Iteration of a circle ends when nothing moves by more than this.
 const SETTLED: f64 = 1e-13;
+/// A promoter activity that varies less is lost in rounding errors.
+const WEAKEST: f64 = 1e-9;
 /// Sweeps at one step length, before it is halved.
 const PATIENCE: usize = 2000;
 /// Step lengths 1/2, 1/4, ... that are tried.
@@ -115,11 +124,10 @@ impl GeneNetwork {
         if regulations.iter().any(|r| r.from >= genes || r.to >= genes) {
             return Err(Error::Argument("a regulation names a gene that is not there".into()));
         }
-        if regulations
-            .iter()
-            .any(|r| !(r.half > 0.0 && r.hill > 0.0 && (r.half * r.hill).is_finite()))
-        {
-            return Err(Error::Argument("constants of kinetics are positive".into()));
+        if !regulations.iter().all(Regulation::is_sound) {
+            return Err(Error::Argument(
+                "`half` and `hill` are positive, and `half` not too close to 0".into(),
+            ));
         }
         let arrows: Vec<_> = regulations.iter().map(|r| (r.from, r.to)).collect();
         let tops = top_regulators(genes, &arrows);
@@ -133,8 +141,14 @@ impl GeneNetwork {
             .filter(|members| members.iter().any(|gene| tops.binary_search(gene).is_err()))
             .map(|members| Circle::new(members, &regulators))
             .collect();
-        let genes = regulators.into_iter().map(Gene::new).collect();
-        Ok(Self { genes, tops, circles })
+        let genes: Vec<Gene> = regulators.into_iter().map(Gene::new).collect();
+        match genes.iter().position(|gene| !gene.responds()) {
+            Some(gene) => Err(Error::Argument(format!(
+                "gene {} does not respond to its regulators: their `half` is too large",
+                gene + 1
+            ))),
+            None => Ok(Self { genes, tops, circles }),
+        }
     }
 
     /// `n` observations: top regulators uniform on (0, 1), everything else by kinetics. A row has a
@@ -225,6 +239,12 @@ impl Gene {
     fn new(regulators: Vec<Regulation>) -> Self {
         let range = activity_range(&regulators);
         Self { regulators, range }
+    }
+
+    /// Whether there is anything to rescale. Without regulators there is nothing to respond to.
+    fn responds(&self) -> bool {
+        let (lowest, highest) = self.range;
+        self.regulators.is_empty() || highest - lowest > WEAKEST
     }
 
     /// Promoter activity, rescaled to [0, 1]; noise may take a regulator over 1, but not this.
@@ -429,6 +449,9 @@ mod tests {
             regulation(0, 5, Kind::Activates, 0.5, 1.0),
             regulation(0, 1, Kind::Activates, 0.0, 1.0),
             regulation(0, 1, Kind::Activates, 0.5, f64::NAN),
+            regulation(0, 1, Kind::Activates, 1e300, 1.0),
+            regulation(0, 1, Kind::Represses, 1e300, 1.0),
+            regulation(0, 1, Kind::Both, 1e-300, 4.0),
         ] {
             assert!(matches!(GeneNetwork::new(2, &[wrong]), Err(Error::Argument(_))));
         }
