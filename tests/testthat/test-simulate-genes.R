@@ -65,6 +65,23 @@ test_that("circles are at their steady state", {
     expect_kinetics(pair$y, pair$networks$y, 1e-9)
 })
 
+test_that("circles that never settle are reported, not returned", {
+    # Six genes in many circles, with steep responses.
+    net <- data.frame(
+        from = strsplit("xdacdefbcbdfd", "")[[1]],
+        type = c("ac", "re", "re", "ac", "ac", "re", "ac", "re", "re", "ac",
+                 "ac", "re", "ac"),
+        to = strsplit("aabbbccddeeef", "")[[1]],
+        half = 0.4, hill = 4
+    )
+    set.seed(1)
+    expect_error(sim_genes(net, n = 200, n_changed = 0, biological_noise = 0),
+                 "of 200 observations .* no steady state",
+                 class = "kliep_error_steady_state")
+    net$hill <- 1
+    expect_error(sim_genes(net, n = 200, n_changed = 0), NA)
+})
+
 test_that("six interactions change their type and nothing else", {
     before <- after <- character()
     for (seed in 1:20) {
