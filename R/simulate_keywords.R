@@ -55,12 +55,12 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' pair <- sim_keywords(times = 600, event = c("storm", "match", "price"))
+#' pair <- sim_keywords(times = 1000, event = c("storm", "match", "price"))
 #' pair
 #' pair$truth
 #' head(pair$series[, 1:6])
 #' path <- kliep_path(log1p(pair$x), log1p(pair$y))
-#' head(edges(path), 3)
+#' edges(path, lambda2 = path$lambda2[12])
 sim_keywords <- function(times = 400, change_at = NULL,
                          topics = keyword_topics(), event = 3, rate = 20,
                          burst = 2, tie = 0.2, spread = 0.5,
