@@ -285,6 +285,11 @@ edges.default <- function(object, lambda2 = NULL, ...) {
     )
 }
 
+#' @export
+edges.kliep_select <- function(object, lambda2 = NULL, ...) {
+    edges(chosen_part(object, lambda2), lambda2 = lambda2, ...)
+}
+
 #' @rdname edges
 #' @export
 edges.change_path <- function(object, lambda2 = NULL, ...) {

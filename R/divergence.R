@@ -55,6 +55,17 @@ kl_divergence.change_path <- function(object, newx = NULL, newy = NULL,
     )
 }
 
+#' @rdname kl_divergence
+#' @export
+kl_divergence.kliep_select <- function(object, newx = NULL, newy = NULL,
+                                       ...) {
+    divergence <- kl_divergence(object$fit, newx, newy, ...)
+    if (is.null(newx)) {
+        divergence$holdout <- object$scores$kl[object$scores$selected]
+    }
+    divergence
+}
+
 holdout_divergence <- function(object, newx, newy) {
     if (is.null(newx) && is.null(newy)) {
         return(rep(NA_real_, length(object$lambda2)))

@@ -406,17 +406,19 @@ check_cliques <- function(cliques) {
             hint = "For instance `list(c(\"a\", \"b\", \"c\"))`."
         )
     }
-    is_set <- vapply(cliques, function(set) {
-        (is.character(set) || is.numeric(set)) && length(set) > 0L &&
-            !anyNA(set) && !anyDuplicated(set)
-    }, NA)
-    if (all(is_set)) return(unname(cliques))
-    bad <- which(!is_set)[1L]
+    is_clique <- vapply(cliques, is_variable_set, NA)
+    if (all(is_clique)) return(unname(cliques))
+    bad <- which(!is_clique)[1L]
     stop_kliep(
         "features",
         paste0("`cliques` must hold names or column numbers, each once: ",
                "element ", bad, " is ", describe(cliques[[bad]]), ".")
     )
+}
+
+is_variable_set <- function(set) {
+    (is.character(set) || is.numeric(set)) && length(set) > 0L &&
+        !anyNA(set) && !anyDuplicated(set)
 }
 
 check_control <- function(control) {

@@ -111,7 +111,8 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' @param control Accuracy, iterations and threads: [kliep_control()].
 #' @param progress Show a progress bar when the fit takes long?
 #' @param ... For `kliep_change()`: `penalty_factor`, `standardize`,
-#'   `direction`, `normalizer`, `solver`, `control` and `progress`, as above. For
+#'   `direction`, `normalizer`, `solver`, `control` and `progress`, as above.
+#'   For
 #'   `kliep_path()`: must be empty.
 #'
 #' @return An object of class `change_path`, with [print()] and [summary()]

@@ -119,7 +119,9 @@ check_criterion <- function(criterion, newx, newy) {
 
 # Every combination of features and lambda1, with a label each.
 check_candidates <- function(features, lambda1) {
-    if (inherits(features, "features")) features <- list(features)
+    if (inherits(features, "features") || is.function(features)) {
+        features <- list(features)
+    }
     if (!is.list(features) || length(features) == 0L) {
         stop_kliep(
             "features",
@@ -337,11 +339,6 @@ print_candidates <- function(scores, most = 8L) {
 }
 
 #' @export
-edges.kliep_select <- function(object, lambda2 = NULL, ...) {
-    edges(chosen_part(object, lambda2), lambda2 = lambda2, ...)
-}
-
-#' @export
 coef.kliep_select <- function(object, lambda2 = NULL, ...) {
     stats::coef(chosen_part(object, lambda2), lambda2 = lambda2, ...)
 }
@@ -355,15 +352,4 @@ chosen_part <- function(object, lambda2) {
 predict.kliep_select <- function(object, newdata, lambda2 = NULL, ...) {
     stats::predict(chosen_part(object, lambda2), newdata, lambda2 = lambda2,
                    ...)
-}
-
-#' @rdname kl_divergence
-#' @export
-kl_divergence.kliep_select <- function(object, newx = NULL, newy = NULL,
-                                       ...) {
-    divergence <- kl_divergence(object$fit, newx, newy, ...)
-    if (is.null(newx)) {
-        divergence$holdout <- object$scores$kl[object$scores$selected]
-    }
-    divergence
 }

@@ -294,8 +294,9 @@ test_that("custom functions are checked for shape, finiteness and rows", {
     expect_error(feat_custom(1), class = "kliep_error_features")
     expect_error(feat_custom(`*`, single = "square"),
                  class = "kliep_error_features")
-    sizes <- feat_custom(function(a, b) if (any(b == max_c)) cbind(a, b) else
-        a * b)
+    sizes <- feat_custom(function(a, b) {
+        if (any(b == max_c)) cbind(a, b) else a * b
+    })
     max_c <- max(scale(pair$x)[, 3])
     expect_error(kliep_path(pair$x, pair$y, sizes), "first set of this size",
                  class = "kliep_error_features")

@@ -108,18 +108,9 @@ impl Case {
 
     /// The usual settings.
     pub fn settings(&self, lambda1: f64, grid: Grid, method: Method) -> Settings {
-        let numerator = 0..self.x.nrows();
-        let denominator = self.x.nrows()..self.x.nrows() + self.y.nrows();
-        Settings {
-            lambda1,
-            grid,
-            method,
-            normalizer: Normalizer::Empirical,
-            tolerance: 1e-6,
-            max_iter: 20_000,
-            numerator,
-            denominator,
-        }
+        let rows = self.x.nrows();
+        let denominator = rows..rows + self.y.nrows();
+        Settings { denominator, ..settings(rows, lambda1, grid, method) }
     }
 
     /// A path with the usual settings.
