@@ -232,7 +232,10 @@ read_checked <- function(file) {
     bytes <- readBin(file, "raw", size)[-seq_len(mark)]
     found <- digest::digest(bytes, "md5", serialize = FALSE)
     if (!identical(head[2L], found)) stop_damaged(file, "is damaged")
-    unserialize(memDecompress(bytes, "gzip"))
+    value <- tryCatch(unserialize(memDecompress(bytes, "gzip")),
+                      error = function(condition) NULL)
+    if (!is.list(value)) stop_damaged(file, "is no checkpoint")
+    value
 }
 
 stop_damaged <- function(file, what) {

@@ -128,7 +128,17 @@ test_that("damage anywhere is seen, named and left as it is", {
         bit <- as.raw(2^sample(0:7, 1))
         damaged(replace(bytes, at, xor(bytes[at], bit)))
     }
+    # Whole by its checksum, and still nothing of ours.
     unlink(file)
+    expect_null(write_checked(file, 3))
+    refused(run_in(folder), "replicate-000004.checkpoint` is no checkpoint")
+    unlink(file)
+    expect_null(write_checked(file, list(number = 4)))
+    refused(run_in(folder), "replicate-000004.checkpoint` belongs to another")
+    unlink(file)
+    dir.create(file)
+    refused(run_in(folder), "replicate-000004.checkpoint` cannot be read")
+    unlink(file, recursive = TRUE)
     header <- file.path(folder, "run.checkpoint")
     writeBin(readBin(header, "raw", 1e6)[-80], header)
     refused(run_in(folder), "run.checkpoint` is damaged")
