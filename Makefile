@@ -49,7 +49,8 @@ check:
 	@sh tools/setup.sh check
 	@sh tools/check.sh
 
-bench: setup
+bench:
+	@sh tools/setup.sh test
 	@sh tools/install.sh $(library)
 	@$(with_library) Rscript bench/run.R
 

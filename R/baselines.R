@@ -21,6 +21,11 @@ baseline_methods <- function() {
             penalty = paste("lambda2 |b_P - b_Q|_1 +",
                             "lambda1 (|b_P|_1 + |b_Q|_1)"),
             fit = flasso_path, grid = "lambda2", holl = flasso_holl
+        ),
+        dtrace = list(
+            title = "difference of precision matrices by the D-trace loss",
+            penalty = "lambda2 |D|_1",
+            fit = dtrace_path, grid = "lambda", holl = dtrace_holl
         )
     )
 }

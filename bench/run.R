@@ -7,7 +7,7 @@
 
 for (file in c("rows", "timing", "machine", "samples", "paper", "genome",
                "memory", "peak", "shapes", "select", "recovery",
-               "simulate", "consistency")) {
+               "simulate", "consistency", "baselines")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 library(kliepnet)
@@ -21,7 +21,8 @@ groups <- list(
     select = bench_select,
     recovery = bench_recovery,
     simulate = bench_simulate,
-    consistency = bench_consistency
+    consistency = bench_consistency,
+    baselines = bench_baselines
 )
 
 # The groups named in ONLY, or all.

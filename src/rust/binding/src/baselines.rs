@@ -5,10 +5,11 @@ use crate::fit::grid;
 use crate::guard::{guard, Result};
 use crate::run::run;
 use extendr_api::prelude::*;
-use kliepnet_core::baselines::{flasso, Moments};
+use kliepnet_core::baselines::{dtrace, flasso, Moments};
 
 extendr_module! {
     mod baselines;
+    fn fit_dtrace;
     fn fit_flasso;
 }
 
@@ -65,5 +66,50 @@ fn flasso_for_r(path: &flasso::Path) -> Result<Robj> {
         ("y", values(|row| row.y)),
         ("variances_x", variances(0)),
         ("variances_y", variances(1)),
+    ])
+}
+
+/// The D-trace loss on the second moments of both samples.
+#[extendr]
+fn fit_dtrace(x: Robj, y: Robj, settings: Robj, on_progress: Robj) -> Robj {
+    guard(|| {
+        let fields = Fields::new(&settings, "settings")?;
+        let request = dtrace::Settings {
+            grid: grid(&fields)?,
+            tolerance: fields.double("tol")?,
+            max_iter: fields.count("max_iter")?,
+        };
+        let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
+        let path = run(fields.count("threads")?, &on_progress, |monitor| {
+            dtrace::fit(&Moments::new(x, y)?, &request, monitor)
+        })?;
+        dtrace_for_r(&path)
+    })
+}
+
+fn dtrace_for_r(path: &dtrace::Path) -> Result<Robj> {
+    let steps = &path.steps;
+    let numbers =
+        |value: fn(&dtrace::Step) -> f64| Robj::from(steps.iter().map(value).collect::<Vec<_>>());
+    let status: Vec<&str> = steps.iter().map(|step| step.status.name()).collect();
+    let rows = || {
+        let by_step = steps.iter().enumerate();
+        by_step.flat_map(|(step, fitted)| fitted.entries.iter().map(move |entry| (step, entry)))
+    };
+    let places = |place: fn(usize, &dtrace::Entry) -> usize| {
+        counts(rows().map(|(step, entry)| place(step, entry) + 1).collect::<Vec<_>>().into_iter())
+    };
+    named_list([
+        ("lambda_max", Robj::from(path.lambda_max)),
+        ("lambda2", numbers(|step| step.lambda)),
+        ("objective", numbers(|step| step.objective)),
+        ("kkt", numbers(|step| step.residual)),
+        ("iterations", counts(steps.iter().map(|step| step.iterations))?),
+        ("status", Robj::from(status)),
+        ("seconds", numbers(|step| step.seconds)),
+        ("step", places(|step, _| step)?),
+        ("from", places(|_, entry| entry.column)?),
+        ("to", places(|_, entry| entry.row)?),
+        ("value", Robj::from(rows().map(|(_, entry)| entry.value).collect::<Vec<_>>())),
     ])
 }

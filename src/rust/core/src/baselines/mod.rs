@@ -1,5 +1,6 @@
 //! Methods that the density ratio is compared with, on the second moments of both samples.
 
+pub mod dtrace;
 pub mod flasso;
 mod fused;
 
