@@ -19,6 +19,12 @@ rust_standardize_samples <- function(x, y, standardize) {
     call_rust(.Call(wrap__standardize_samples, x, y, standardize))
 }
 
+rust_infer_edges <- function(x, y, features, edges, settings,
+                             on_progress = NULL) {
+    call_rust(.Call(wrap__infer_edges, x, y, features, edges, settings,
+                    shield_progress(on_progress)))
+}
+
 rust_draw_gaussian <- function(precision, n, seed) {
     call_rust(.Call(wrap__draw_gaussian, precision, n, seed))
 }

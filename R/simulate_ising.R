@@ -218,7 +218,7 @@ check_one_or_each <- function(value, arg, count, of_what) {
 }
 
 # Pairs of variables, by name or number, as numbers with from < to.
-check_pairs <- function(edges, variables) {
+check_pairs <- function(edges, variables, who = "`theta` does") {
     if (!is.data.frame(edges) || !all(c("from", "to") %in% names(edges))) {
         stop_kliep("argument",
                    paste0("`edges` must be a data frame with columns `from` ",
@@ -232,9 +232,8 @@ check_pairs <- function(edges, variables) {
     to <- number(edges$to)
     unknown <- c(edges$from[is.na(from)], edges$to[is.na(to)])
     if (length(unknown) > 0L) {
-        stop_kliep("argument", paste0("`edges` names variables that `theta` ",
-                                      "does not have: ", name_some(unknown),
-                                      "."))
+        stop_kliep("argument", paste0("`edges` names variables that ", who,
+                                      " not have: ", name_some(unknown), "."))
     }
     pairs <- data.frame(from = pmin(from, to), to = pmax(from, to))
     if (any(from == to) || anyDuplicated(pairs)) {

@@ -71,6 +71,11 @@ pub fn count(value: &Robj, name: &str) -> Result<usize> {
     usize::try_from(whole(value, name)?).map_err(|_| expected(name, "a smaller number"))
 }
 
+/// TRUE or FALSE.
+pub fn flag(value: &Robj, name: &str) -> Result<bool> {
+    value.as_bool().ok_or_else(|| expected(name, "TRUE or FALSE"))
+}
+
 /// One string that is not NA.
 pub fn string<'a>(value: &'a Robj, name: &str) -> Result<&'a str> {
     match value.as_str() {

@@ -11,6 +11,7 @@ mod run;
 mod baselines;
 mod family;
 mod fit;
+mod inference;
 mod probe;
 mod scores;
 mod simulate;
@@ -21,6 +22,7 @@ extendr_module! {
     mod kliepnet;
     use baselines;
     use fit;
+    use inference;
     use probe;
     use scores;
     use simulate;

@@ -29,6 +29,8 @@ pub mod strategy;
 
 pub mod path;
 
+pub mod inference;
+
 pub mod baselines;
 
 pub mod simulate;

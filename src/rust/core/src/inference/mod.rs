@@ -1,0 +1,307 @@
+//! Confidence in single changes: debiased estimates of chosen edges with their standard errors, and
+//! the largest error over all of them (Kim, Liu and Kolar, 2021).
+
+mod bootstrap;
+mod curvature;
+mod first;
+mod influence;
+mod refit;
+mod row;
+mod sample;
+
+pub use bootstrap::Maxima;
+pub use curvature::{Curvature, Looker};
+pub use row::{inverse_row, InverseRow, RowStatus};
+pub use sample::Sample;
+
+use crate::error::{Error, Result};
+use crate::features::Coefficients;
+use crate::monitor::Monitor;
+use crate::problem::{Problem, Status};
+use bootstrap::{Multipliers, BLOCK};
+use first::First;
+use rayon::prelude::*;
+
+/// How an estimate is freed of the bias of the penalty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Estimator {
+    /// One Newton step from the first estimate: SparKLIE+1.
+    OneStep,
+    /// A fit without penalty on the supports of both stages: SparKLIE+2.
+    DoubleSelection,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Times the loadings: the penalty of the first stage.
+    pub lambda: f64,
+    /// The penalty of the rows of the inverse Hessian, in units of their scale.
+    pub row_lambda: f64,
+    /// Which estimator.
+    pub estimator: Estimator,
+    /// Whether to fit both stages once more on their supports, without penalty: the first on its
+    /// support and the edge in question, the row of the inverse Hessian on its own.
+    pub refit: bool,
+    /// Whether each sample was divided by its own standard deviations.
+    pub within: bool,
+    /// Accuracy of both stages.
+    pub tolerance: f64,
+    /// Iterations of the first stage.
+    pub max_iter: usize,
+    /// Bootstrap draws.
+    pub draws: usize,
+    /// Of the bootstrap.
+    pub seed: u64,
+}
+
+/// How one estimate ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EdgeStatus {
+    /// It can be used.
+    Estimated,
+    /// Its feature does not vary over `y`.
+    Constant,
+    /// Its row of the inverse Hessian was not found.
+    NoRow,
+    /// There is no fit without penalty on its support.
+    NoRefit,
+}
+
+impl EdgeStatus {
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Estimated => "estimated",
+            Self::Constant => "constant",
+            Self::NoRow => "no_row",
+            Self::NoRefit => "no_refit",
+        }
+    }
+}
+
+/// One edge. Numbers are NaN where there is no estimate.
+#[derive(Debug, Clone)]
+pub struct Edge {
+    /// Its factor.
+    pub factor: usize,
+    /// How it ended.
+    pub status: EdgeStatus,
+    /// The debiased estimate.
+    pub estimate: f64,
+    /// Its standard error.
+    pub error: f64,
+    /// How many coefficients the estimate takes account of: the size of its support.
+    pub support: usize,
+    /// The worst violation of the optimality conditions of its row, as a share of the penalty.
+    pub residual: f64,
+}
+
+/// All of it.
+#[derive(Debug, Clone)]
+pub struct Inference {
+    /// How the first stage ended; without an end there are no edges.
+    pub status: Status,
+    /// Its worst optimality residual, in units of its penalty.
+    pub residual: f64,
+    /// The multiple of its penalty from which on it detects nothing.
+    pub largest: f64,
+    /// Its estimate.
+    pub theta: Coefficients,
+    /// In the order asked for.
+    pub edges: Vec<Edge>,
+    /// The largest errors of all edges that were estimated.
+    pub maxima: Maxima,
+}
+
+/// Estimate the coefficients of some factors of a problem; its penalty factors are replaced.
+pub fn infer(
+    mut problem: Problem,
+    factors: &[usize],
+    settings: &Settings,
+    monitor: &Monitor,
+) -> Result<Inference> {
+    let limits = (settings.tolerance, settings.max_iter);
+    let first = first::fit(&mut problem, settings.lambda, limits, monitor)?;
+    let sample = Sample::new(&problem)?;
+    if let Some(factor) =
+        factors.iter().find(|f| **f >= sample.products.factors() || !sample.has(**f))
+    {
+        return Err(Error::Argument(format!("factor {factor} has no feature")));
+    }
+    let (edges, maxima) = if first.status == Status::Unbounded {
+        (Vec::new(), Maxima::none(0))
+    } else {
+        let alpha = sample.weights(&first.theta).alpha;
+        let looker = Looker::new(&sample);
+        // Refits have a Hessian for each edge.
+        let curvature = if !settings.refit && Curvature::worth_storing(&sample, factors.len()) {
+            Curvature::stored(&sample, &alpha, monitor)?
+        } else {
+            Curvature::streamed(&sample, &alpha, &looker)
+        };
+        let task = Task { sample: &sample, first: &first, looker: &looker, curvature, settings };
+        task.run(factors, monitor)?
+    };
+    let First { status, residual, largest, theta } = first;
+    Ok(Inference { status, residual, largest, theta, edges, maxima })
+}
+
+fn together(factors: &[usize], values: &[f64]) -> Coefficients {
+    let mut coefficients = Coefficients::default();
+    factors.iter().zip(values).for_each(|(factor, value)| coefficients.push(*factor, &[*value]));
+    coefficients
+}
+
+/// What all edges share.
+struct Task<'a> {
+    sample: &'a Sample<'a>,
+    first: &'a First,
+    looker: &'a Looker,
+    /// At the penalised estimate.
+    curvature: Curvature<'a>,
+    settings: &'a Settings,
+}
+
+/// Where an edge starts from: a theta and its weights of `y`.
+struct Base {
+    theta: Coefficients,
+    alpha: Vec<f64>,
+}
+
+/// An estimate and the influence of every row on it.
+struct Debiased {
+    estimate: f64,
+    support: usize,
+    influence: Vec<f64>,
+}
+
+impl Task<'_> {
+    fn run(&self, factors: &[usize], monitor: &Monitor) -> Result<(Vec<Edge>, Maxima)> {
+        let rows = self.sample.products.rows();
+        let multipliers = Multipliers::draw(self.settings.draws, rows, self.settings.seed);
+        monitor.start(factors.len());
+        let blocks: Vec<(Vec<Edge>, Maxima)> = factors
+            .par_chunks(BLOCK)
+            .map(|block| self.block(block, &multipliers, monitor))
+            .collect::<Result<_>>()?;
+        let mut edges = Vec::with_capacity(factors.len());
+        let mut maxima = Maxima::none(multipliers.count());
+        for (part, largest) in blocks {
+            edges.extend(part);
+            maxima.merge(&largest);
+        }
+        Ok((edges, maxima))
+    }
+
+    fn block(
+        &self,
+        factors: &[usize],
+        multipliers: &Multipliers,
+        monitor: &Monitor,
+    ) -> Result<(Vec<Edge>, Maxima)> {
+        let (mut edges, mut influences) = (Vec::new(), Vec::new());
+        for factor in factors {
+            let (edge, influence) = self.edge(*factor, monitor)?;
+            edges.push(edge);
+            influences.extend(influence);
+            monitor.advance();
+        }
+        let influences: Vec<&[f64]> = influences.iter().map(|values| &values[..]).collect();
+        Ok((edges, multipliers.maxima(&influences)))
+    }
+
+    fn edge(&self, factor: usize, monitor: &Monitor) -> Result<(Edge, Option<Vec<f64>>)> {
+        let mut edge = Edge {
+            factor,
+            status: EdgeStatus::NoRefit,
+            estimate: f64::NAN,
+            error: f64::NAN,
+            support: 0,
+            residual: f64::NAN,
+        };
+        let refitted = if self.settings.refit {
+            let Some(base) = self.base(factor) else {
+                return Ok((edge, None));
+            };
+            Some(base)
+        } else {
+            None
+        };
+        let at_refit = refitted.as_ref().map(|base| {
+            let curvature = Curvature::streamed(self.sample, &base.alpha, self.looker);
+            (&base.theta, curvature)
+        });
+        let (theta, curvature) = match &at_refit {
+            Some((theta, curvature)) => (*theta, curvature),
+            None => (&self.first.theta, &self.curvature),
+        };
+        let Settings { row_lambda, tolerance, .. } = *self.settings;
+        let row = inverse_row(curvature, factor, row_lambda, tolerance, monitor)?;
+        edge.residual = row.residual;
+        let debiased = match (row.status, self.settings.estimator) {
+            (RowStatus::Constant, _) => {
+                edge.status = EdgeStatus::Constant;
+                None
+            }
+            (RowStatus::Failed, _) => {
+                edge.status = EdgeStatus::NoRow;
+                None
+            }
+            (_, Estimator::OneStep) => {
+                edge.status = EdgeStatus::NoRow;
+                self.one_step(&row, theta, curvature.alpha)
+            }
+            (_, Estimator::DoubleSelection) => self.double_selection(&row, theta),
+        };
+        let Some(Debiased { estimate, support, influence }) = debiased else {
+            return Ok((edge, None));
+        };
+        edge.status = EdgeStatus::Estimated;
+        (edge.estimate, edge.support) = (estimate, support);
+        edge.error = bootstrap::error(&influence);
+        Ok((edge, Some(influence)))
+    }
+
+    /// The fit without penalty on the support of the first stage and the edge itself.
+    fn base(&self, factor: usize) -> Option<Base> {
+        let support = with_support(&[factor], &self.first.theta);
+        let refit = refit::refit(self.sample, &support, &self.first.theta)?;
+        Some(Base { theta: together(&support, &refit.theta), alpha: refit.alpha })
+    }
+
+    /// `theta_k + omega'(g - mu)`.
+    fn one_step(&self, row: &InverseRow, theta: &Coefficients, alpha: &[f64]) -> Option<Debiased> {
+        let own = theta.iter().find(|(factor, _)| *factor == row.factors[0]);
+        let mut estimate = own.map_or(0.0, |(_, theta)| theta[0]);
+        let omega = if self.settings.refit { row.values.as_ref()? } else { &row.penalised };
+        for (factor, value) in row.factors.iter().zip(omega) {
+            let moment = self.sample.moment(*factor, self.sample.y.clone(), alpha);
+            estimate += value * (self.sample.mean_over_x(*factor) - moment);
+        }
+        let omega = together(&row.factors, omega);
+        let influence = self.influence(&omega, theta, alpha);
+        Some(Debiased { estimate, support: row.factors.len(), influence })
+    }
+
+    /// The fit without penalty on the supports of both stages.
+    fn double_selection(&self, row: &InverseRow, start: &Coefficients) -> Option<Debiased> {
+        let support = with_support(&row.factors, &self.first.theta);
+        let refit = refit::refit(self.sample, &support, start)?;
+        let omega = together(&support, &refit.first_row()?);
+        let theta = together(&support, &refit.theta);
+        let influence = self.influence(&omega, &theta, &refit.alpha);
+        Some(Debiased { estimate: refit.theta[0], support: support.len(), influence })
+    }
+
+    fn influence(&self, omega: &Coefficients, theta: &Coefficients, alpha: &[f64]) -> Vec<f64> {
+        influence::influence(self.sample, omega, theta, alpha, self.settings.within)
+    }
+}
+
+/// Some factors, in their order, and then those of a theta that are not among them.
+fn with_support(factors: &[usize], theta: &Coefficients) -> Vec<usize> {
+    let mut support = factors.to_vec();
+    support.extend(theta.iter().map(|(factor, _)| factor).filter(|f| !factors.contains(f)));
+    support
+}
