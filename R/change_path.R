@@ -14,14 +14,14 @@ new_change_path <- function(fit, lambda1, features, settings, control,
     fit[is_number] <- lapply(fit[is_number], function(part) {
         replace(part, is.nan(part), NA)
     })
-    coefficients <- as.data.frame(fit[per_coefficient])
+    coefficients <- quick_frame(fit[per_coefficient])
     fit$n_edges <- edges_by_step(coefficients, features, length(fit$lambda2))
     structure(
         class = "change_path",
         c(list(
             method = method,
             lambda2 = fit$lambda2,
-            diagnostics = as.data.frame(fit[per_lambda2]),
+            diagnostics = quick_frame(fit[per_lambda2]),
             coefficients = coefficients,
             log_normalizer = fit$log_normalizer,
             mean_score = fit$mean_score,
@@ -43,6 +43,13 @@ new_change_path <- function(fit, lambda1, features, settings, control,
             call = call
         ), extra)
     )
+}
+
+# As as.data.frame(), which takes longer than a small fit, for columns of one
+# length without attributes.
+quick_frame <- function(columns) {
+    structure(columns, class = "data.frame",
+              row.names = .set_row_names(length(columns[[1L]])))
 }
 
 # A fit at one lambda2 is a path of length one.
@@ -170,8 +177,8 @@ factor_weights <- function(object, steps = fitted_steps(object)) {
     alone <- has_one_coefficient(object$features, rows$from[first],
                                  rows$to[first])
     weight[alone] <- rows$value[first][alone]
-    data.frame(step = rows$step[first], from = rows$from[first],
-               to = rows$to[first], weight = weight)
+    quick_frame(list(step = rows$step[first], from = rows$from[first],
+                     to = rows$to[first], weight = weight))
 }
 
 # The same for edges alone, without the variables' own factors.
@@ -308,12 +315,20 @@ edges.change_path <- function(object, lambda2 = NULL, ...) {
 
 # The largest lambda2 at which each of these edges is detected.
 entry_lambda2 <- function(object, found) {
+    entries <- edge_entries(object)
+    d <- length(object$variables)
+    entries$enters[match(edge_key(found, d), edge_key(entries, d))]
+}
+
+# Every edge that is ever detected, with the largest lambda2 at which it is.
+edge_entries <- function(object) {
     rows <- by_pair(object$coefficients, object$features)
-    d <- as.double(length(object$variables))
-    # Steps are stored in order, so the first match is the entry.
-    rows <- rows[order(rows$step), ]
-    first <- match(found$from * d + found$to, rows$from * d + rows$to)
-    object$lambda2[rows$step[first]]
+    rows <- rows[rows$from != rows$to, ]
+    # Steps are in order, so the first row of an edge is its entry.
+    if (is.unsorted(rows$step)) rows <- rows[order(rows$step), ]
+    rows <- rows[!duplicated(edge_key(rows, length(object$variables))), ]
+    quick_frame(list(from = rows$from, to = rows$to,
+                     enters = object$lambda2[rows$step]))
 }
 
 #' @export
@@ -420,7 +435,8 @@ print.summary.change_path <- function(x, most = 10L, ...) {
               collapse = " to "),
         "; nothing is detected from ", format(path$lambda_max, digits = 3L),
         " upwards\n", sep = "")
-    cat("  time       ", format(x$seconds, digits = 2L), " s, ",
+    cat("  time       ", if (!is.na(x$seconds))
+        paste0(format(x$seconds, digits = 2L), " s, "),
         sum(path$diagnostics$iterations), " iterations\n\n", sep = "")
     if (is.null(x$edges)) {
         cat("No fit: the objective has no minimum.\n")

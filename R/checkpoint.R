@@ -9,8 +9,8 @@ checkpoint_format <- "kliepnet-checkpoint-1"
 
 # `parts` holds a digest of everything that decides the result, by name, so
 # that a difference can be named.
-describe_run <- function(tasks, n, fun, args, label, seed, checkpoint) {
-    run <- list(label = label, seed = seed, n = n)
+describe_run <- function(tasks, fun, args, label, seed, checkpoint) {
+    run <- list(label = label, seed = seed, n = length(tasks))
     if (is.null(checkpoint)) return(run)
     names <- names(args)
     if (is.null(names)) names <- rep("", length(args))
@@ -61,7 +61,7 @@ code_text <- function(code) {
 open_checkpoint <- function(checkpoint, run) {
     if (is.null(checkpoint)) return(list(path = NULL, run = run))
     path <- make_checkpoint_folder(checkpoint)
-    header <- file.path(path, "run.checkpoint")
+    header <- header_file(path)
     if (file.exists(header)) {
         run <- resume_run(header, run)
         return(list(path = path, run = run))
@@ -83,6 +83,16 @@ open_checkpoint <- function(checkpoint, run) {
                    hint = "Give a folder that can be written to.")
     }
     list(path = path, run = run)
+}
+
+header_file <- function(path) file.path(path, "run.checkpoint")
+
+# The seed of the run that this folder holds, NULL if it holds none. What is no
+# folder is for open_checkpoint() to refuse.
+begun_seed <- function(checkpoint) {
+    if (!is.character(checkpoint) || length(checkpoint) != 1L) return(NULL)
+    header <- header_file(checkpoint)
+    if (file.exists(header)) read_checked(header)$seed
 }
 
 make_checkpoint_folder <- function(checkpoint) {

@@ -16,27 +16,33 @@ holdout_scores <- function(path, newx, newy) {
 # or that of the inverse ratio, or the sum of both, whichever was fitted.
 # `kl` is the first of them, which estimates KL(P || Q).
 kliep_holl <- function(path, newx, newy) {
-    steps <- which(path$diagnostics$status %in% c("converged", "max_iter"))
-    s_x <- score_matrix(path, newx, "x", steps)
-    s_y <- score_matrix(path, newy, "y", steps)
+    steps <- reliable_steps(path$diagnostics$status)
+    log_likelihoods(score_matrix(path, newx, "x", steps),
+                    score_matrix(path, newy, "y", steps),
+                    steps, length(path$lambda2), path$direction)
+}
+
+reliable_steps <- function(status) which(status %in% c("converged", "max_iter"))
+
+# From the scores at `steps`, in columns: one row for each of `n_steps`.
+log_likelihoods <- function(s_x, s_y, steps, n_steps, direction) {
     forward <- log_ratio_mean(s_x, s_y)
     backward <- log_ratio_mean(-s_y, -s_x)
-    of_x <- switch(path$direction, "p/q" = forward$of_numerator,
+    of_x <- switch(direction, "p/q" = forward$of_numerator,
                    "q/p" = backward$of_denominator,
                    symmetric = forward$of_numerator + backward$of_denominator)
-    of_y <- switch(path$direction, "p/q" = forward$of_denominator,
+    of_y <- switch(direction, "p/q" = forward$of_denominator,
                    "q/p" = backward$of_numerator,
                    symmetric = forward$of_denominator + backward$of_numerator)
-    score <- switch(path$direction, "p/q" = forward$mean,
-                    "q/p" = backward$mean,
+    score <- switch(direction, "p/q" = forward$mean, "q/p" = backward$mean,
                     symmetric = forward$mean + backward$mean)
-    at <- match(seq_along(path$lambda2), steps)
-    data.frame(
+    at <- match(seq_len(n_steps), steps)
+    quick_frame(list(
         score = score[at],
-        se = sqrt(column_variance(of_x) / nrow(newx) +
-                      column_variance(of_y) / nrow(newy))[at],
+        se = sqrt(column_variance(of_x) / nrow(s_x) +
+                      column_variance(of_y) / nrow(s_y))[at],
         kl = forward$mean[at]
-    )
+    ))
 }
 
 # mean(numerator) - log mean exp(denominator), column by column, and what

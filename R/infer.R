@@ -367,8 +367,8 @@ half_width <- function(se, level, maxima, type) {
     switch(
         type,
         pointwise = stats::qnorm((1 + level) / 2) * se,
-        plain = critical_value(maxima$plain, level) + 0 * se,
-        studentized = critical_value(maxima$studentized, level) * se
+        plain = largest_quantile(maxima$plain, level) + 0 * se,
+        studentized = largest_quantile(maxima$studentized, level) * se
     )
 }
 
@@ -378,7 +378,7 @@ interval_columns <- function(estimate, se, level, maxima, type) {
 }
 
 # The smallest draw that the given share of all draws does not exceed.
-critical_value <- function(maxima, level) {
+largest_quantile <- function(maxima, level) {
     stats::quantile(maxima, level, type = 1L, names = FALSE)
 }
 
@@ -391,7 +391,7 @@ global_tests <- function(estimate, se, level, maxima) {
     data.frame(
         type = names(maxima),
         statistic = unname(statistic[names(maxima)]),
-        critical = vapply(maxima, critical_value, 1, level, USE.NAMES = FALSE),
+        critical = vapply(maxima, largest_quantile, 1, level, USE.NAMES = FALSE),
         p_value = mapply(function(draws, observed) {
             (1 + sum(draws >= observed)) / (1 + length(draws))
         }, maxima, statistic[names(maxima)], USE.NAMES = FALSE)

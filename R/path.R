@@ -202,6 +202,19 @@ fit_change <- function(x, y, features, lambda1, lambda2, call,
 fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
                      lambda_min_ratio, penalty_factor, standardize, direction,
                      normalizer, solver, control, progress, call) {
+    request <- check_fit(
+        x, y, features, lambda1, lambda2, nlambda, lambda_min_ratio,
+        penalty_factor, standardize, direction, normalizer, solver, control
+    )
+    progress <- check_flag(progress, "progress")
+    on_progress <- if (progress) progress_bar("Fitting the path")
+    fit_request(request, call, on_progress)
+}
+
+# All that a fit needs, in the form it needs it.
+check_fit <- function(x, y, features, lambda1, lambda2, nlambda,
+                      lambda_min_ratio, penalty_factor, standardize, direction,
+                      normalizer, solver, control) {
     features <- check_features(features)
     samples <- check_samples(x, y, features)
     control <- check_control(control)
@@ -224,15 +237,20 @@ fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
         max_iter = control$max_iter,
         threads = control$threads
     )
-    check_constant(samples, settings$standardize)
-    check_regular(samples, settings)
-    progress <- check_flag(progress, "progress")
-    on_progress <- if (progress) progress_bar("Fitting the path")
+    list(samples = samples, features = features, settings = settings,
+         control = control, default_ratio = is.null(lambda_min_ratio))
+}
+
+# What check_fit() has passed, or the same about other observations.
+fit_request <- function(request, call = NULL, on_progress = NULL) {
+    samples <- request$samples
+    features <- request$features
+    settings <- request$settings
+    check_observations(request)
     fit <- tryCatch(
         if (is_table(features)) {
             fit_table(samples, features, settings, on_progress)
         } else {
-            check_radial_memory(features, samples, settings$direction)
             rust_fit_path(samples$x, samples$y, rust_features(features),
                           settings, on_progress)
         },
@@ -243,15 +261,23 @@ fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
     )
     new_change_path(
         fit,
-        lambda1 = lambda1,
+        lambda1 = settings$lambda1,
         features = if (is_table(features)) fit$features else features,
         settings = settings,
-        control = control,
+        control = request$control,
         variables = samples$variables,
         n = c(x = nrow(samples$x), y = nrow(samples$y)),
         call = call,
         coding = samples$coding
     )
+}
+
+# What depends on the observations, and not on their shape alone.
+check_observations <- function(request) {
+    check_constant(request$samples, request$settings$standardize)
+    check_regular(request$samples, request$settings)
+    check_radial_memory(request$features, request$samples,
+                        request$settings$direction)
 }
 
 # Features that R functions compute need the standardised samples before the

@@ -18,27 +18,22 @@
 # `label` says what a task is part of, such as "kliep_test()". `progress` is
 # for users who have not asked progressr to show progress themselves.
 #
-# Tasks that are themselves random are given as a function without arguments
-# that draws all `n_tasks` of them: it is called at the run's own seed, so that
-# a run that is resumed has the tasks it was begun with.
+# `seed` is for callers that need random numbers of their own for the run, and
+# have to know it before the tasks.
 run_replicates <- function(tasks, fun, ..., label, checkpoint = NULL,
-                           progress = FALSE, n_tasks = length(tasks)) {
-    # The one number that the caller's generator gives away, whatever happens
-    # below.
-    seed <- sample.int(.Machine$integer.max, 1L)
+                           progress = FALSE, seed = run_seed()) {
+    force(seed)
     state <- random_state()
     on.exit(set_random_state(state))
     # What other processes have finished must outlive them.
     passing <- is.null(checkpoint) && future::nbrOfWorkers() > 1L
     if (passing) checkpoint <- tempfile("kliepnet-checkpoint-")
-    run <- describe_run(tasks, n_tasks, fun, list(...), label, seed,
-                        checkpoint)
+    run <- describe_run(tasks, fun, list(...), label, seed, checkpoint)
     folder <- open_checkpoint(checkpoint, run)
     run <- folder$run
     done <- read_replicates(folder$path, run)
     pending <- which(vapply(done, is.null, TRUE))
-    streams <- random_streams(run$seed, n_tasks)
-    if (is.function(tasks)) tasks <- draw_tasks(tasks, streams)
+    streams <- random_streams(run$seed, length(tasks))
     if (length(pending) > 0L) {
         done[pending] <- show_progress(progress, run_pending(
             tasks[pending], pending, fun, list(...), streams[pending],
@@ -172,10 +167,23 @@ random_streams <- function(seed, n) {
     streams
 }
 
-# At a place that no task's own numbers reach.
-draw_tasks <- function(tasks, streams) {
-    set_random_state(parallel::nextRNGSubStream(streams[[1L]]))
-    tasks()
+# The one number that the caller's generator gives away, or that with which
+# the run of this checkpoint was begun.
+run_seed <- function(checkpoint = NULL) {
+    seed <- sample.int(.Machine$integer.max, 1L)
+    begun <- begun_seed(checkpoint)
+    if (is.null(begun)) seed else begun
+}
+
+# Evaluates `work` with random numbers that belong to the run, but to none of
+# its tasks; `place` tells several such pieces of work apart.
+with_run_seed <- function(seed, place, work) {
+    state <- random_state()
+    on.exit(set_random_state(state))
+    stream <- random_streams(seed, 1L)[[1L]]
+    for (step in seq_len(place)) stream <- parallel::nextRNGSubStream(stream)
+    set_random_state(stream)
+    work
 }
 
 random_state <- function() get(".Random.seed", envir = globalenv())

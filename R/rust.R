@@ -9,6 +9,10 @@ rust_fit_path <- function(x, y, features, settings, on_progress = NULL) {
                     shield_progress(on_progress)))
 }
 
+rust_score_path <- function(x, y, newx, newy, features, settings) {
+    call_rust(.Call(wrap__score_path, x, y, newx, newy, features, settings))
+}
+
 rust_feature_scores <- function(newdata, scaling, features, coefficients,
                                 steps) {
     call_rust(.Call(wrap__feature_scores, newdata, scaling, features,

@@ -76,7 +76,8 @@ kliep_select <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
                          folds = 5, newx = NULL, newy = NULL,
                          rule = c("best", "1se"), ...) {
     call <- match.call()
-    check_dots(list(...), c(names(formals()), names(formals(fit_candidate))),
+    check_dots(list(...), c(names(formals()),
+                            names(formals(check_candidate_fit))),
                "kliep_select")
     criterion <- check_criterion(criterion, newx, newy)
     rule <- check_choice(rule, "rule", c("best", "1se"))
@@ -85,11 +86,11 @@ kliep_select <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
     if (criterion == "cv") {
         parts <- draw_folds(nrow(samples$x), nrow(samples$y), folds)
     }
-    paths <- map_tasks(candidates, fit_candidate, x = x, y = y,
-                       lambda2 = check_lambda2(lambda2), ...,
+    ready <- prepare_candidates(candidates, x, y, check_lambda2(lambda2), ...)
+    paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
                        label = "Paths of all candidates")
     scores <- if (criterion == "cv") {
-        cross_validate(candidates, paths, x, y, parts, ...)
+        cross_validate(ready$problems, ready$samples, paths, parts)
     } else {
         lapply(paths, holdout_scores, newx = newx, newy = newy)
     }
@@ -154,14 +155,19 @@ check_candidates <- function(features, lambda1) {
 
 # Parts of nearly equal size, in x and in y by themselves.
 draw_folds <- function(n_x, n_y, folds) {
+    folds <- check_folds(folds, n_x, n_y)
+    list(x = sample(rep_len(seq_len(folds), n_x)),
+         y = sample(rep_len(seq_len(folds), n_y)), folds = folds)
+}
+
+check_folds <- function(folds, n_x, n_y, units = "observations") {
     folds <- check_whole(folds, "folds", "folds", least = 2)
     least <- min(n_x, n_y)
     if (folds > least) {
         stop_kliep(
             "folds",
-            paste0("`folds` must not exceed the number of observations: got ",
-                   folds, " folds, and ", n_x, " and ", n_y,
-                   " observations."),
+            paste0("`folds` must not exceed the number of ", units, ": got ",
+                   folds, " folds, and ", n_x, " and ", n_y, " ", units, "."),
             hint = "Lower `folds`."
         )
     }
@@ -169,43 +175,25 @@ draw_folds <- function(n_x, n_y, folds) {
         stop_kliep(
             "folds",
             paste0("With ", folds, " folds, fewer than 2 of ", least,
-                   " observations would be left to fit to."),
+                   " ", units, " would be left to fit to."),
             hint = "Raise `folds`, or collect more."
         )
     }
-    list(x = sample(rep_len(seq_len(folds), n_x)),
-         y = sample(rep_len(seq_len(folds), n_y)), folds = folds)
+    folds
 }
 
 # ---- fits and scores -------------------------------------------------------
 
-fit_candidate <- function(candidate, x, y, lambda2, nlambda = 50,
-                          lambda_min_ratio = NULL, penalty_factor = NULL,
-                          standardize = c("within", "pooled", "none"),
-                          direction = c("p/q", "q/p", "symmetric"),
-                          normalizer = c("empirical", "gaussian"),
-                          solver = c("auto", "primal", "dual"),
-                          control = kliep_control()) {
-    fit_path(
-        x, y, candidate$features, candidate$lambda1, lambda2, nlambda,
-        lambda_min_ratio, penalty_factor, standardize, direction, normalizer,
-        solver,
-        threads_for_plan(check_control(control)), progress = FALSE,
-        call = NULL
-    )
-}
-
 # One data frame of scores for each candidate.
-cross_validate <- function(candidates, paths, x, y, parts, ...) {
-    tasks <- expand.grid(fold = seq_len(parts$folds),
-                         candidate = seq_along(candidates))
+cross_validate <- function(problems, samples, paths, parts) {
+    tasks <- expand.grid(fold = seq_len(parts$folds), at = seq_along(problems))
     tasks <- lapply(seq_len(nrow(tasks)), function(k) {
-        at <- tasks$candidate[k]
+        at <- tasks$at[k]
         grid <- paths[[at]]$lambda2[fitted_steps(paths[[at]])]
-        list(candidate = candidates[[at]], lambda2 = grid, at = at,
+        list(problem = problems[[at]], lambda2 = grid, at = at,
              fold = tasks$fold[k])
     })
-    scored <- map_tasks(tasks, score_fold, x = x, y = y, parts = parts, ...,
+    scored <- map_tasks(tasks, score_fold, samples = samples, parts = parts,
                         label = "Cross-validation")
     at <- vapply(tasks, `[[`, 1L, "at")
     unname(Map(pool_folds, split(scored, at),
@@ -213,25 +201,29 @@ cross_validate <- function(candidates, paths, x, y, parts, ...) {
 }
 
 # Fit without a fold, and score on it. A fold may end sooner than the path.
-score_fold <- function(task, x, y, parts, ...) {
+score_fold <- function(task, samples, parts) {
     if (length(task$lambda2) == 0L) {
         return(data.frame(score = numeric(), se = numeric(), kl = numeric()))
     }
+    samples <- samples[[task$problem$form]]
     out_x <- parts$x == task$fold
     out_y <- parts$y == task$fold
-    tryCatch({
-        path <- fit_candidate(task$candidate, x[!out_x, , drop = FALSE],
-                              y[!out_y, , drop = FALSE], task$lambda2, ...)
-        scores <- holdout_scores(path, x[out_x, , drop = FALSE],
-                                 y[out_y, , drop = FALSE])
-        scores[seq_along(task$lambda2), ]
-    }, kliep_error = function(condition) {
-        condition$message <- paste0(
-            "Without fold ", task$fold, " of ", parts$folds, " (",
-            task$candidate$label, "): ", conditionMessage(condition)
-        )
-        stop(condition)
-    })
+    tryCatch(
+        refit_scores(
+            task$problem,
+            samples$x[!out_x, , drop = FALSE],
+            samples$y[!out_y, , drop = FALSE],
+            samples$x[out_x, , drop = FALSE],
+            samples$y[out_y, , drop = FALSE], task$lambda2
+        ),
+        kliep_error = function(condition) {
+            condition$message <- paste0(
+                "Without fold ", task$fold, " of ", parts$folds, " (",
+                task$problem$label, "): ", conditionMessage(condition)
+            )
+            stop(condition)
+        }
+    )
 }
 
 # Mean and standard error over the folds; NA where a fold has no score, and at
@@ -243,9 +235,11 @@ pool_folds <- function(folds, steps) {
         rbind(values, matrix(NA_real_, steps - nrow(values), ncol(values)))
     }
     score <- together("score")
-    data.frame(score = rowMeans(score),
-               se = apply(score, 1L, stats::sd) / sqrt(length(folds)),
-               kl = rowMeans(together("kl")))
+    quick_frame(list(
+        score = rowMeans(score),
+        se = apply(score, 1L, stats::sd) / sqrt(length(folds)),
+        kl = rowMeans(together("kl"))
+    ))
 }
 
 # ---- the choice ------------------------------------------------------------

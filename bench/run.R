@@ -7,7 +7,7 @@
 
 for (file in c("rows", "timing", "machine", "samples", "paper", "genome",
                "memory", "peak", "shapes", "select", "recovery",
-               "simulate", "consistency", "baselines")) {
+               "simulate", "consistency", "baselines", "resample")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 library(kliepnet)
@@ -22,7 +22,8 @@ groups <- list(
     recovery = bench_recovery,
     simulate = bench_simulate,
     consistency = bench_consistency,
-    baselines = bench_baselines
+    baselines = bench_baselines,
+    resample = bench_resample
 )
 
 # The groups named in ONLY, or all.

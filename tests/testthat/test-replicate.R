@@ -197,24 +197,27 @@ test_that("an interrupt ends the run and keeps what was finished", {
     expect_identical(suppressMessages(run(folder)), run(NULL))
 })
 
-test_that("tasks that are drawn are those that the run was begun with", {
+test_that("a run has random numbers besides those of its tasks", {
     folder <- withr::local_tempfile()
-    offset <- 100
-    draw <- function() as.list(offset + sample.int(1000, 4))
-    run <- function(seed, checkpoint = NULL, n = 4) {
+    run <- function(seed, checkpoint = NULL) {
         set.seed(seed)
-        suppressMessages(run_replicates(
-            draw, function(task) task + runif(1), label = "a test",
-            checkpoint = checkpoint, n_tasks = n
+        own <- run_seed(checkpoint)
+        tasks <- with_run_seed(own, 1, as.list(sample.int(1000, 4)))
+        values <- suppressMessages(run_replicates(
+            tasks, function(task) task + runif(1), label = "a test",
+            checkpoint = checkpoint, seed = own
         ))$values
+        list(values, with_run_seed(own, 2, runif(2)), runif(1))
     }
     first <- run(1, folder)
-    expect_length(first, 4)
     expect_identical(run(1), first)
     expect_false(identical(run(2), first))
+    # The caller's generator moves by one draw.
+    set.seed(1)
+    sample.int(.Machine$integer.max, 1)
+    expect_identical(first[[3]], runif(1))
+    # A run that is resumed has what it was begun with.
     unlink(file.path(folder, "replicate-000003.checkpoint"))
-    expect_identical(run(2, folder), first)
-    offset <- 200
-    expect_error(run(1, folder), "differs in `tasks`",
-                 class = "kliep_error_checkpoint")
+    expect_identical(run(2, folder)[1:2], first[1:2])
+    expect_false(run(2, folder)[[3]] == first[[3]])
 })

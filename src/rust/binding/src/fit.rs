@@ -1,6 +1,6 @@
 //! Fits, and the pass that benchmarks time.
 
-use crate::convert::{self, counts, named_list, Fields};
+use crate::convert::{self, counts, matrix_for_r, named_list, Fields};
 use crate::family::Family;
 use crate::guard::{guard, Failure, Result};
 use crate::run::run;
@@ -13,11 +13,12 @@ use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::path::{self, Grid, Method, Normalizer, Path, Settings, Step};
 use kliepnet_core::problem::Problem;
 use kliepnet_core::scan::timed_pass;
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2, ShapeBuilder};
 
 extendr_module! {
     mod fit;
     fn fit_path;
+    fn score_path;
     fn full_pass;
 }
 
@@ -65,6 +66,18 @@ impl Request {
         let features = self.family.features(samples)?;
         let loss = Loss::density_ratio(self.direction, x.nrows(), y.nrows());
         Ok((Problem::new(features, loss, self.penalty.clone())?, scalings))
+    }
+
+    /// `f(z)'theta` on new rows, scaled like the sample they belong to: a column for each step.
+    fn scores(
+        &self,
+        path: &Path,
+        rows: ArrayView2<'_, f64>,
+        scaling: Scaling,
+    ) -> kliepnet_core::error::Result<Vec<f64>> {
+        let features = self.family.features(Samples::single(rows, scaling))?;
+        let score = |step: &Step| features.scores(0..rows.nrows(), &step.coefficients);
+        Ok(path.steps.iter().flat_map(score).collect())
     }
 
     fn settings(&self, x_rows: usize, y_rows: usize) -> Settings {
@@ -151,6 +164,42 @@ fn fit_path(x: Robj, y: Robj, features: Robj, settings: Robj, on_progress: Robj)
         })?;
         path_for_r(&path, &request.family, scalings)
     })
+}
+
+/// Fit a path, and hand back what it makes of new rows of both samples instead of its coefficients.
+#[extendr]
+fn score_path(x: Robj, y: Robj, new_x: Robj, new_y: Robj, features: Robj, settings: Robj) -> Robj {
+    guard(|| {
+        let request = Request::read(&features, &settings)?;
+        if matches!(request.family, Family::Table(..)) {
+            return Err(Failure::argument("a table has no features of new data"));
+        }
+        let (x, y) = (convert::matrix(&x, "x")?, convert::matrix(&y, "y")?);
+        let (new_x, new_y) = (convert::matrix(&new_x, "new_x")?, convert::matrix(&new_y, "new_y")?);
+        if [y.ncols(), new_x.ncols(), new_y.ncols()] != [x.ncols(); 3] {
+            return Err(Failure::argument("the samples differ in their number of columns"));
+        }
+        let (path, of_x, of_y) = run(request.threads, &Robj::from(()), |monitor| {
+            let (problem, [x_scaling, y_scaling]) = request.problem(x, y)?;
+            let settings = request.settings(x.nrows(), y.nrows());
+            let path = path::fit(&problem, &settings, monitor)?;
+            let of_x = request.scores(&path, new_x, x_scaling)?;
+            let of_y = request.scores(&path, new_y, y_scaling)?;
+            Ok((path, of_x, of_y))
+        })?;
+        let steps = &path.steps;
+        named_list([
+            ("lambda2", Robj::from(steps.iter().map(|step| step.lambda2).collect::<Vec<_>>())),
+            ("status", Robj::from(steps.iter().map(|step| step.status.name()).collect::<Vec<_>>())),
+            ("x", by_step(of_x, new_x.nrows(), steps.len())?),
+            ("y", by_step(of_y, new_y.nrows(), steps.len())?),
+        ])
+    })
+}
+
+fn by_step(scores: Vec<f64>, rows: usize, steps: usize) -> Result<Robj> {
+    let scores = Array2::from_shape_vec((rows, steps).f(), scores);
+    matrix_for_r(scores.map_err(|error| Failure::argument(error.to_string()))?.view())
 }
 
 fn path_for_r(path: &Path, family: &Family, [x, y]: [Scaling; 2]) -> Result<Robj> {

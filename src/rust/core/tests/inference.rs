@@ -289,9 +289,18 @@ fn what_cannot_be_estimated_says_why() {
     let mut case = signs(5, 100, 100, 8);
     let first = case.x.column(0).to_owned();
     case.x.column_mut(1).assign(&first);
-    let result = run(&case, &edges(5)[..1], &Settings { refit: true, ..settings.clone() }).unwrap();
-    assert_eq!(result.edges[0].status, EdgeStatus::NoRefit);
-    assert!(result.edges[0].estimate.is_nan() && result.edges[0].error.is_nan());
+    for (estimator, row_lambda) in [
+        (Estimator::OneStep, 0.2),
+        (Estimator::DoubleSelection, 0.2),
+        // With others in its support that have an end.
+        (Estimator::DoubleSelection, 0.02),
+    ] {
+        let refit = estimator == Estimator::OneStep;
+        let settings = Settings { estimator, row_lambda, refit, ..settings.clone() };
+        let result = run(&case, &edges(5)[..1], &settings).unwrap();
+        assert_eq!(result.edges[0].status, EdgeStatus::NoRefit);
+        assert!(result.edges[0].estimate.is_nan() && result.edges[0].error.is_nan());
+    }
 }
 
 #[test]

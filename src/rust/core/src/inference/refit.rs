@@ -15,9 +15,11 @@ const MAX_HALVINGS: usize = 40;
 const LAST_DECREASE: f64 = 1e-18;
 /// The share of the predicted decrease a step must make.
 const ARMIJO: f64 = 1e-4;
-/// At a minimum the mean score of `x` is below the largest score of `y` by more than this share of
-/// their range; where there is none it comes up to it.
-const LEAST_MARGIN: f64 = 1e-7;
+/// From a decrease of this size on the scores should hardly move. Where the objective falls for ever,
+/// ever more slowly, they go on as before while there is less and less to gain.
+const LATE_DECREASE: f64 = 1e-8;
+/// The most that they may.
+const LATE_MOVE: f64 = 0.5;
 
 /// The minimum on a support.
 #[derive(Debug, Clone)]
@@ -41,6 +43,7 @@ impl Refit {
 /// or no single one.
 pub fn refit(sample: &Sample<'_>, factors: &[usize], start: &Coefficients) -> Option<Refit> {
     let mut newton = Newton::new(sample, factors, start);
+    let mut late: Option<Vec<f64>> = None;
     for _ in 0..MAX_STEPS {
         let (gradient, hessian) = newton.derivatives();
         let mut step: Vec<f64> = gradient.iter().map(|g| -g).collect();
@@ -48,6 +51,13 @@ pub fn refit(sample: &Sample<'_>, factors: &[usize], start: &Coefficients) -> Op
         let decrease: f64 = step.iter().zip(&gradient).map(|(s, g)| -s * g).sum();
         if !decrease.is_finite() || newton.runs_off() {
             return None;
+        }
+        if decrease <= LATE_DECREASE {
+            let then = late.get_or_insert_with(|| newton.scores.clone());
+            let moved = newton.scores.iter().zip(then).any(|(a, b)| (a - *b).abs() > LATE_MOVE);
+            if moved {
+                return None;
+            }
         }
         if decrease <= LAST_DECREASE {
             return Some(Refit { theta: newton.theta, alpha: newton.alpha, hessian });
@@ -148,9 +158,9 @@ impl<'a> Newton<'a> {
     /// for ever.
     fn runs_off(&self) -> bool {
         let top = self.scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let least = self.scores.iter().copied().fold(f64::INFINITY, f64::min);
         let mean: f64 = self.linear.iter().zip(&self.theta).map(|(g, t)| g * t).sum();
-        top > least && mean >= top - LEAST_MARGIN * (top - least)
+        // More than rounding beyond: at theta = 0 both are zero.
+        mean > top + 1e-9 * top.abs()
     }
 }
 

@@ -1,0 +1,572 @@
+# Which of the detected edges could be chance: the whole selection, repeated
+# on samples whose observations have been shuffled.
+
+#' Test detected changes by shuffling the samples
+#'
+#' Chooses a fit by cross-validated likelihood, as [kliep_select()] does. Then
+#' shuffles the observations of `x` and `y` between the two samples `n_perm`
+#' times, and repeats the whole selection on each shuffle, where there is
+#' nothing to find. What was detected in the data is judged by what is detected
+#' there.
+#'
+#' @section Which edges are kept:
+#' Liu et al. (2014) keep an edge that is detected in the data and in at most
+#' `level * n_perm` shuffles. The column `shuffles` counts them, `paper` says
+#' what the rule makes of it, and `keep = "paper"` goes by it. The rule asks of
+#' each edge by itself how often chance finds it, however weakly. Among many
+#' edges chance finds others every time, so that with some tens of variables
+#' the rule drops next to nothing, and false edges pass; among few, chance may
+#' find all of them now and then, and true edges are dropped.
+#'
+#' The default, `keep = "adjusted"`, keeps edges whose adjusted p-value
+#' is at most `level`. The statistic of an edge is the `lambda2` at which it
+#' enters the path (zero if it never does), which is comparable between the
+#' data and the shuffles whatever each selects. With \eqn{T_e} in the data and
+#' \eqn{T_e^b} in the shuffles \eqn{b = 1, \ldots, B}{b = 1, ..., B},
+#' \deqn{p_e = \frac{1 + \#\{b: T_e^b \ge T_e\}}{1 + B},}{
+#'     p_e = (1 + #{b: T_e^b >= T_e}) / (1 + B),}
+#' where one is added because the data are themselves one of the shuffles, so
+#' that no p-value is zero. `adjust = "maxT"` compares with the largest
+#' statistic of all edges in each shuffle, step-down (Westfall and Young,
+#' 1993): where nothing has changed, any edge at all is kept with a probability
+#' of at most `level`. Edges that are not detected in the data have p-value 1,
+#' and count in the methods of [stats::p.adjust()], which with many edges can
+#' only reach small values if `n_perm` is many times the number of edges.
+#'
+#' @section No change at all:
+#' The global test compares the highest cross-validated log-likelihood of the
+#' data with those of the shuffles, again as \eqn{(1 + \#) / (1 + B)}{(1 + #) /
+#' (1 + B)}. As all that was done to the data is done to every shuffle, its
+#' p-value and the others are valid where the observations are exchangeable,
+#' that is independent (by blocks) and of one distribution in both samples.
+#' Where some edges have changed, those of the other edges are approximate, as
+#' shuffled samples are mixtures.
+#'
+#' @section What is shuffled:
+#' `standardize = "within"` ignores the location and scale of every variable,
+#' but shuffles of samples that differ in them would not: they mix two clouds,
+#' whose distance shows as correlation in every shuffle. Samples that differ by
+#' three standard deviations then look changed nearly always. So `align = TRUE`
+#' brings every variable to mean zero and variance one in `x` and in `y` before
+#' rows change places; each shuffle is then standardised anew. `align = FALSE`
+#' shuffles observations as they are, which makes p-values exact rather than
+#' nearly so where the distributions are the same. Where `standardize` is
+#' `"pooled"` or `"none"`, location and scale are part of what is compared, and
+#' are never aligned.
+#'
+#' For time series, `block` moves whole blocks of consecutive observations,
+#' long enough for one block to tell little about the next; folds are made of
+#' whole blocks, too. With blocks of different sizes, shuffled samples keep
+#' their number of blocks and not exactly that of their observations.
+#'
+#' All shuffles differ from one another and from the data. It is an error to
+#' ask for more than there are: \eqn{{n_x + n_y \choose n_x} - 1}{choose(n_x +
+#' n_y, n_x) - 1} of observations or blocks, and half the ways, less one, where
+#' the samples have equal size and `direction = "symmetric"` treats them alike.
+#'
+#' With several candidates the `lambda2` of one may not compare with those of
+#' another: they are measured in units of the median, over the data and all
+#' shuffles, of the `lambda2` from which on this candidate detects nothing.
+#'
+#' @section Parallel, and runs that are cut off:
+#' Shuffles are spread over the workers of [future::plan()], and signal their
+#' progress to \pkg{progressr}. A seed gives the same result on every plan and
+#' any number of threads. With `checkpoint`, a shuffle is written to that
+#' folder once it is done: a call that was killed continues from there when it
+#' is repeated, with the random numbers it was begun with, and ends with the
+#' identical result. A shuffle that fails is reported with its seed in a
+#' warning of class `kliep_warning_replicate`, and left out.
+#'
+#' @param x,y The two samples, as for [kliep_path()].
+#' @param ... Passed on to the selection: `features`, `lambda1`, `lambda2`,
+#'   `folds`, `rule`, `nlambda`, `lambda_min_ratio`, `penalty_factor`,
+#'   `standardize`, `direction`, `normalizer`, `solver` and `control`, as for
+#'   [kliep_select()].
+#' @param n_perm The number of shuffles.
+#' @param level The significance level.
+#' @param adjust How p-values are adjusted for the number of edges: `"maxT"`,
+#'   or a method of [stats::p.adjust()], such as `"BH"`, `"holm"` or `"none"`.
+#' @param keep Which detected edges are kept; see the section below.
+#' @param block `NULL` for independent observations; the number of consecutive
+#'   observations in a block, for time series; or `list(x = , y = )` with the
+#'   label of the block of every observation, such as a day or a subject.
+#' @param align Remove differences in location and scale before observations
+#'   are shuffled? See the section below.
+#' @param checkpoint The name of a folder to keep finished shuffles in, or
+#'   `NULL`.
+#' @param progress Show progress? [progressr::handlers()] decides how it looks.
+#'
+#' @return An object of class `kliep_test`, with [print()],
+#'   [`plot()`][autoplot.kliep_test] and [edges()], which gives the edges that
+#'   are kept. Its parts:
+#'   * `edges`: a data frame with one row for each edge that is detected in the
+#'     data: `from`, `to`, `weight`, `enters` (the largest `lambda2` at which
+#'     it is detected), `shuffles` (how many detect it), `p_value`,
+#'     `p_adjusted`, `paper` (whether it passes the paper's rule) and `kept`;
+#'   * `global`: the global test, a list of `score` and `p_value`;
+#'   * `selection`: what was selected on the data, as by [kliep_select()],
+#'     without its times;
+#'   * `shuffles`: a data frame with one row for each shuffle: `candidate`,
+#'     `lambda2`, `score`, `n_edges` and `enters`, the largest `lambda2` at
+#'     which any edge is detected, in the units of what was selected on the
+#'     data;
+#'   * `failures`: the shuffles that failed, with `message` and `seed`.
+#'
+#' @references
+#' Liu, S., Quinn, J. A., Gutmann, M. U., Suzuki, T. and Sugiyama, M. (2014).
+#' Direct learning of sparse changes in Markov networks by density ratio
+#' estimation. *Neural Computation* 26(6), 1169--1197.
+#'
+#' Phipson, B. and Smyth, G. K. (2010). Permutation p-values should never be
+#' zero. *Statistical Applications in Genetics and Molecular Biology* 9(1).
+#'
+#' Westfall, P. H. and Young, S. S. (1993). *Resampling-based multiple
+#' testing*. Wiley.
+#' @seealso [kliep_stability()]
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 8, n = 200, edge = 0.4, n_changed = 3,
+#'                      change = -0.8)
+#' test <- kliep_test(pair$x, pair$y, n_perm = 20, nlambda = 15, folds = 3)
+#' test
+#' edges(test)
+#' pair$truth
+#' plot(test)
+kliep_test <- function(x, y, ..., n_perm = 100, level = 0.05,
+                       adjust = "maxT", keep = c("adjusted", "paper"),
+                       block = NULL, align = TRUE, checkpoint = NULL,
+                       progress = interactive()) {
+    call <- match.call()
+    check_dots(list(...), c(names(formals()), selection_arguments()),
+               "kliep_test")
+    rules <- list(
+        level = check_fraction(level, "level"),
+        adjust = check_choice(adjust, "adjust",
+                              c("maxT", stats::p.adjust.methods)),
+        keep = check_choice(keep, "keep", c("adjusted", "paper"))
+    )
+    progress <- check_flag(progress, "progress")
+    settings <- check_selection(...)
+    samples <- check_samples(x, y, settings$candidates[[1L]]$features)
+    units <- check_units(block, samples, settings$folds)
+    n_perm <- check_n_perm(n_perm, units$n_x, units$n_y, settings$alike)
+    warn_few_shuffles(n_perm, rules)
+    ready <- do.call(prepare_candidates, c(
+        list(settings$candidates, x, y, settings$lambda2), settings$fits
+    ))
+    paths <- fit_observed(ready, settings)
+    pool <- pool_samples(ready, units, check_flag(align, "align"))
+    seed <- run_seed(checkpoint)
+    observed <- with_run_seed(seed, 1L, select_shuffle(
+        NULL, pool, ready$problems, settings
+    ))
+    shuffles <- with_run_seed(seed, 2L, draw_shuffles(
+        units$n_x, units$n_y, n_perm, settings$alike
+    ))
+    done <- run_replicates(
+        shuffles, select_shuffle, samples = pool, problems = ready$problems,
+        settings = settings[c("folds", "rule")],
+        down_to = least_entry(observed, settings), label = "kliep_test()",
+        checkpoint = checkpoint, progress = progress, seed = seed
+    )
+    new_kliep_test(
+        observed, done, rules, settings$candidates, call,
+        selection = new_selection(settings$candidates, paths, observed$scores,
+                                  "cv", settings$rule, settings$folds, call)
+    )
+}
+
+# ---- what is asked for -----------------------------------------------------
+
+selection_arguments <- function() {
+    own <- names(formals(check_selection))
+    passed <- names(formals(check_candidate_fit))
+    setdiff(c(own, passed), c("...", "candidate", "x", "y"))
+}
+
+# Everything about the selection but the samples.
+check_selection <- function(features = feat_gaussian(), lambda1 = 0.1,
+                            lambda2 = NULL, folds = 5,
+                            rule = c("best", "1se"), ...) {
+    fits <- list(...)
+    if (is.null(fits$control)) fits$control <- kliep_control()
+    direction <- fits$direction
+    if (is.null(direction)) direction <- "p/q"
+    list(
+        candidates = check_candidates(features, lambda1),
+        lambda2 = check_lambda2(lambda2),
+        folds = folds,
+        rule = check_choice(rule, "rule", c("best", "1se")),
+        alike = check_direction(direction) == "symmetric",
+        fits = fits
+    )
+}
+
+# What is shuffled and divided into folds: the unit of every observation, those
+# of x first, and the number of units in each sample.
+check_units <- function(block, samples, folds) {
+    units <- check_block(block, nrow(samples$x), nrow(samples$y))
+    n_x <- max(units$x)
+    n_y <- max(units$y)
+    check_folds(folds, n_x, n_y,
+                if (is.null(block)) "observations" else "blocks")
+    list(unit = c(units$x, n_x + units$y), n_x = n_x, n_y = n_y)
+}
+
+warn_few_shuffles <- function(n_perm, rules) {
+    least <- 1 / (n_perm + 1)
+    if (rules$keep == "paper" || least <= rules$level) return(invisible())
+    warn_kliep(
+        "n_perm",
+        paste0("With ", count_of(n_perm, "shuffle"), " no p-value is below ",
+               format(least, digits = 2L), ": nothing can be kept at level ",
+               format(rules$level), "."),
+        hint = paste0("Set `n_perm` to ", ceiling(1 / rules$level - 1 - 1e-9),
+                      " or more.")
+    )
+}
+
+# ---- the data, and shuffles of them ----------------------------------------
+
+# The paths on the data as they are. Times and threads differ from run to run,
+# and are left out of what must not.
+fit_observed <- function(ready, settings) {
+    paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
+                       label = "Paths of all candidates")
+    lapply(paths, function(path) {
+        path$control <- settings$fits$control
+        path$diagnostics$seconds <- NA_real_
+        path
+    })
+}
+
+# All observations in one matrix for each form that problems need, as they are
+# (`rows`) and as they are shuffled (`moved`): for problems that are blind to
+# location and scale without these.
+pool_samples <- function(ready, units, align) {
+    blind <- vapply(ready$problems, function(problem) {
+        problem$settings$standardize == "within"
+    }, NA)
+    rows <- lapply(ready$samples, function(form) rbind(form$x, form$y))
+    aligned <- if (align && any(blind)) {
+        lapply(ready$samples, function(form) {
+            rust_standardize_samples(form$x, form$y, "within")$stack
+        })
+    }
+    c(units, list(rows = rows, aligned = aligned, is_aligned = align & blind))
+}
+
+# The whole selection with the units of `shuffle` in x and the others in y;
+# NULL is the data. What it found, in as few numbers as a test needs: entries
+# on the path count where they are at `down_to` or above.
+select_shuffle <- function(shuffle, samples, problems, settings,
+                           down_to = Inf) {
+    is_data <- is.null(shuffle)
+    if (is_data) shuffle <- seq_len(samples$n_x)
+    at_x <- samples$unit %in% shuffle
+    parts <- draw_unit_folds(samples$unit, at_x, settings$folds)
+    divided <- Map(function(problem, is_aligned) {
+        rows <- if (is_aligned && !is_data) samples$aligned else samples$rows
+        rows <- rows[[problem$form]]
+        list(x = rows[at_x, , drop = FALSE], y = rows[!at_x, , drop = FALSE])
+    }, problems, samples$is_aligned)
+    scored <- Map(score_problem, problems, divided, list(parts))
+    table <- do.call(rbind, lapply(scored, `[[`, "table"))
+    chosen <- choose_row(table, settings$rule)
+    at <- match(table$candidate[chosen], vapply(problems, `[[`, "", "label"))
+    c(
+        list(candidate = at, lambda2 = table$lambda2[chosen],
+             score = max(table$score, na.rm = TRUE),
+             lambda_max = vapply(scored, `[[`, 1, "lambda_max")),
+        found_on_path(problems[[at]], divided[[at]],
+                      scored[[at]]$table$lambda2, table$lambda2[chosen],
+                      down_to),
+        if (is_data) list(scores = lapply(scored, `[[`, "scores"))
+    )
+}
+
+# Folds of whole units.
+draw_unit_folds <- function(unit, at_x, folds) {
+    units <- list(x = unit[at_x], y = unit[!at_x])
+    known <- lapply(units, unique)
+    parts <- draw_folds(length(known$x), length(known$y), folds)
+    list(x = parts$x[match(units$x, known$x)],
+         y = parts$y[match(units$y, known$y)], folds = parts$folds)
+}
+
+# The scores of kliep_select(), without the path on all data where its grid can
+# be had for less.
+score_problem <- function(problem, divided, parts) {
+    grid <- path_grid(problem, divided)
+    samples <- stats::setNames(list(divided), problem$form)
+    folds <- lapply(seq_len(parts$folds), function(fold) {
+        score_fold(list(problem = problem, lambda2 = grid$fitted, fold = fold),
+                   samples, parts)
+    })
+    scores <- pool_folds(folds, length(grid$lambda2))
+    list(
+        lambda_max = grid$lambda_max,
+        scores = scores,
+        table = quick_frame(c(
+            list(candidate = rep(problem$label, nrow(scores)),
+                 lambda2 = grid$lambda2), scores[c("score", "se")]
+        ))
+    )
+}
+
+# The lambda2 of the path, and those at which there are fits. Without a ridge
+# a path may end early, and only fitting it shows where.
+path_grid <- function(problem, divided) {
+    settings <- problem$settings
+    if (settings$lambda1 == 0) {
+        path <- refit(problem, divided$x, divided$y)
+        return(list(lambda2 = path$lambda2, lambda_max = path$lambda_max,
+                    fitted = path$lambda2[fitted_steps(path)]))
+    }
+    top <- refit(problem, divided$x, divided$y, NULL, nlambda = 1L)$lambda_max
+    lambda2 <- settings$lambda2
+    if (is.null(lambda2)) {
+        step <- log(settings$lambda_min_ratio) / max(1L, settings$nlambda - 1L)
+        lambda2 <- top * exp(step * (seq_len(settings$nlambda) - 1L))
+    }
+    list(lambda2 = lambda2, lambda_max = top, fitted = lambda2)
+}
+
+# Edges as numbers: those detected at the lambda2 that was chosen, and those
+# detected there or above, or at `down_to` or above, with the lambda2 at which
+# they enter.
+found_on_path <- function(problem, divided, grid, lambda2, down_to) {
+    step <- match(lambda2, grid)
+    # One step more: a solver that knows what comes next rounds differently.
+    steps <- 1L + max(step, 2L, sum(grid >= min(down_to, lambda2)))
+    path <- refit(problem, divided$x, divided$y, utils::head(grid, steps))
+    d <- length(path$variables)
+    detected <- edge_weights(path, step)
+    entries <- edge_entries(path)
+    list(detected = edge_key(detected, d), weight = detected$weight,
+         entered = edge_key(entries, d), enters = entries$enters)
+}
+
+# Where the last of the edges that are detected in the data enters: what
+# happens below makes no difference to its p-value. Several candidates have to
+# be compared first.
+least_entry <- function(observed, settings) {
+    if (length(settings$candidates) > 1L) return(0)
+    min(Inf, observed$enters[observed$entered %in% observed$detected])
+}
+
+# ---- p-values --------------------------------------------------------------
+
+# The only place the class is set.
+new_kliep_test <- function(observed, done, rules, candidates, call,
+                           selection) {
+    shuffled <- Filter(Negate(is.null), done$values)
+    values <- to_common_units(c(list(observed), shuffled))
+    observed <- values[[1L]]
+    shuffled <- values[-1L]
+    structure(
+        class = "kliep_test",
+        list(
+            edges = test_edges(observed, shuffled, selection, rules),
+            global = list(
+                score = observed$score,
+                p_value = p_value_of(observed$score, vapply(shuffled, `[[`, 1,
+                                                            "score"))
+            ),
+            selection = selection,
+            shuffles = shuffle_table(shuffled, candidates),
+            n_perm = length(shuffled),
+            level = rules$level,
+            adjust = rules$adjust,
+            keep = rules$keep,
+            failures = done$failures,
+            call = call
+        )
+    )
+}
+
+p_value_of <- function(observed, shuffled) {
+    (1 + sum(shuffled >= observed)) / (1 + length(shuffled))
+}
+
+# `statistic` is lambda2 at entry, converted between candidates by units that
+# treat the data and all shuffles alike.
+to_common_units <- function(values) {
+    lambda_max <- vapply(values, `[[`, values[[1L]]$lambda_max, "lambda_max")
+    lambda_max <- matrix(lambda_max, ncol = length(values))
+    unit <- apply(lambda_max, 1L, stats::median)
+    # Equal samples have nothing to measure.
+    unit[unit == 0] <- 1
+    lapply(values, function(value) {
+        scale <- unit[values[[1L]]$candidate] / unit[value$candidate]
+        value$statistic <- value$enters * scale
+        value
+    })
+}
+
+shuffle_table <- function(shuffled, candidates) {
+    labels <- vapply(candidates, `[[`, "", "label")
+    number <- function(part) vapply(shuffled, `[[`, 1, part)
+    data.frame(
+        candidate = labels[vapply(shuffled, `[[`, 1L, "candidate")],
+        lambda2 = number("lambda2"),
+        score = number("score"),
+        n_edges = lengths(lapply(shuffled, `[[`, "detected")),
+        enters = vapply(shuffled, function(one) max(0, one$statistic), 1)
+    )
+}
+
+# One row for each edge detected in the data, first entered first.
+test_edges <- function(observed, shuffled, selection, rules) {
+    at <- match(observed$detected, observed$entered)
+    order <- order(-observed$enters[at], -abs(observed$weight))
+    key <- observed$detected[order]
+    at <- at[order]
+    statistic <- observed$statistic[at]
+    null <- null_statistics(key, shuffled)
+    counts <- vapply(shuffled, function(one) key %in% one$detected,
+                     logical(length(key)))
+    counts <- rowSums(matrix(counts, nrow = length(key)))
+    p_value <- (1 + rowSums(null$own >= statistic)) / (1 + length(shuffled))
+    p_adjusted <- adjust_p(p_value, statistic, null, rules$adjust,
+                           n_possible_edges(selection$path))
+    # Rounding must not cost a shuffle.
+    paper <- counts <= rules$level * length(shuffled) + 1e-9
+    d <- length(selection$path$variables)
+    ends <- edge_ends(key, d)
+    data.frame(
+        from = selection$path$variables[ends$from],
+        to = selection$path$variables[ends$to],
+        weight = observed$weight[order],
+        enters = observed$enters[at],
+        shuffles = as.integer(counts),
+        p_value = p_value,
+        p_adjusted = p_adjusted,
+        paper = paper,
+        kept = if (rules$keep == "paper") paper else
+            p_adjusted <= rules$level + 1e-9
+    )
+}
+
+# The inverse of edge_key().
+edge_ends <- function(key, d) {
+    from <- (key - 1) %/% d
+    list(from = from, to = key - from * d)
+}
+
+# The statistics of the edges `key` in the shuffles, in columns, and the
+# largest of all other edges in each shuffle.
+null_statistics <- function(key, shuffled) {
+    own <- vapply(shuffled, function(one) {
+        at <- match(key, one$entered)
+        ifelse(is.na(at), 0, one$statistic[at])
+    }, numeric(length(key)))
+    others <- vapply(shuffled, function(one) {
+        max(0, one$statistic[!one$entered %in% key])
+    }, 1)
+    list(own = matrix(own, nrow = length(key)), others = others)
+}
+
+# Edges that are not detected have p-value 1.
+adjust_p <- function(p_value, statistic, null, adjust, n_edges) {
+    # p.adjust() has no answer to no p-values.
+    if (length(p_value) == 0L) return(numeric())
+    if (adjust == "maxT") return(step_down(statistic, null))
+    stats::p.adjust(p_value, adjust, max(length(p_value), n_edges))
+}
+
+# Step-down maxT: an edge is compared with the largest statistic among itself,
+# the edges that did no better in the data, and those not detected there.
+step_down <- function(statistic, null) {
+    largest <- apply(null$own, 2L, function(one) rev(cummax(rev(one))))
+    largest <- matrix(largest, nrow = length(statistic))
+    largest <- pmax(largest, rep(null$others, each = length(statistic)))
+    # Edges that tie are judged alike.
+    largest <- largest[match(statistic, statistic), , drop = FALSE]
+    exceed <- rowSums(largest >= statistic)
+    cummax((1 + exceed) / (1 + ncol(largest)))
+}
+
+# Edges that could be detected: joined by features, and not kept out.
+n_possible_edges <- function(path) {
+    d <- length(path$variables)
+    penalty <- path$penalty_factor
+    if (path$features$kind == "cliques") {
+        sets <- path$features$sets[is.finite(penalty)]
+        pairs <- by_pair(data.frame(from = seq_along(sets), to = 0L),
+                         list(kind = "cliques", sets = sets))
+        pairs <- pairs[pairs$from != pairs$to, ]
+        return(length(unique(edge_key(pairs, d))))
+    }
+    if (length(penalty) == 2L) return(d * (d - 1) / 2)
+    sum(is.finite(penalty[-cumsum(seq_len(d))]))
+}
+
+# ---- methods ---------------------------------------------------------------
+
+#' @export
+format.kliep_test <- function(x, ...) {
+    detected <- nrow(x$edges)
+    row <- x$selection$scores[x$selection$scores$selected, ]
+    limit <- floor(x$level * x$n_perm + 1e-9)
+    c(
+        paste0("<kliep_test> by ", count_of(x$n_perm, "shuffle"),
+               ", level ", format(x$level)),
+        format_head(x$selection$path)[2L],
+        paste0("  selected   ", row$candidate, " at lambda2 = ",
+               format(row$lambda2, digits = 4L)),
+        paste0("  no change  p = ", format(x$global$p_value, digits = 2L),
+               " (score ", format(x$global$score, digits = 2L),
+               "; shuffles ", format_range(x$shuffles$score), ")"),
+        paste0("  detected   ", count_of(detected, "edge"), ", ",
+               sum(x$edges$paper), " of them in at most ",
+               count_of(limit, "shuffle")),
+        paste0("  kept       ", count_of(sum(x$edges$kept), "edge"),
+               if (x$keep == "adjusted")
+                   paste0(" with an adjusted p-value (", x$adjust,
+                          ") of at most ", format(x$level))
+               else " by the paper's rule"),
+        if (nrow(x$failures) > 0L)
+            paste0("  failed     ", count_of(nrow(x$failures), "shuffle"),
+                   ", left out")
+    )
+}
+
+format_range <- function(values) {
+    paste(unique(format(range(values), digits = 2L, trim = TRUE)),
+          collapse = " to ")
+}
+
+#' @export
+print.kliep_test <- function(x, most = 10L, ...) {
+    cat(format(x), sep = "\n")
+    kept <- edges(x)
+    if (nrow(kept) > 0L) {
+        cat("\n")
+        print(utils::head(kept, most), digits = 3L, row.names = FALSE)
+    }
+    left <- nrow(kept) - most
+    if (left > 0L) cat("... and ", left, " more\n", sep = "")
+    cat("\nNext: edges(test), plot(test), test$edges, test$selection\n")
+    invisible(x)
+}
+
+#' @rdname edges
+#' @export
+edges.kliep_test <- function(object, lambda2 = NULL, ...) {
+    check_dots(list(...), names(formals()), "edges")
+    refuse_lambda2(lambda2, "selection", "A test")
+    kept <- object$edges[object$edges$kept, ]
+    kept[c("paper", "kept")] <- NULL
+    rownames(kept) <- NULL
+    kept
+}
+
+refuse_lambda2 <- function(lambda2, part, what) {
+    if (is.null(lambda2)) return(invisible())
+    stop_kliep("argument",
+               paste0(what, " keeps one set of edges: `lambda2` must be NULL."),
+               hint = paste0("`edges(object$", part,
+                             ", lambda2)` gives those detected at a lambda2."))
+}

@@ -1,0 +1,61 @@
+# The picture of stability selection: computed by stability_dots(), drawn by
+# autoplot().
+
+# The edges that were named most, and what was made of them.
+stability_dots <- function(object, most) {
+    dots <- utils::head(object$edges, most)
+    dots$edge <- edge_label(dots$from, dots$to)
+    dots$place <- factor(seq_len(nrow(dots)), rev(seq_len(nrow(dots))))
+    dots$fate <- factor(ifelse(dots$kept, "kept", "dropped"),
+                        c("kept", "dropped"))
+    dots
+}
+
+#' Plot selection probabilities
+#'
+#' Draws the share of halves that name an edge, for those named most, and marks
+#' the threshold. The line of an edge reaches down to the share of pairs of
+#' which both halves name it.
+#'
+#' @param object,x The result of [kliep_stability()].
+#' @param max_edges The most edges to draw.
+#' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
+#' @return A `ggplot` object; `plot()` also draws it.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 300, edge = 0.4, density = 0.2,
+#'                      n_changed = 4, change = -0.8)
+#' plot(kliep_stability(pair$x, pair$y, n_subsamples = 40, nlambda = 20))
+autoplot.kliep_stability <- function(object, max_edges = 30, ...) {
+    check_dots(list(...), names(formals()), "autoplot")
+    max_edges <- check_whole(max_edges, "max_edges")
+    if (nrow(object$edges) == 0L) return(draw_nothing())
+    dots <- stability_dots(object, max_edges)
+    ggplot2::ggplot(dots, ggplot2::aes(.data$probability, .data$place,
+                                       colour = .data$fate)) +
+        mark_value(object$threshold) +
+        ggplot2::geom_segment(
+            ggplot2::aes(xend = .data$simultaneous, yend = .data$place),
+            linewidth = 0.5, show.legend = FALSE
+        ) +
+        ggplot2::geom_point(ggplot2::aes(shape = .data$fate), size = 2) +
+        scale_fates() +
+        ggplot2::scale_x_continuous(limits = c(0, 1)) +
+        ggplot2::scale_y_discrete(labels = rev(dots$edge)) +
+        ggplot2::labs(
+            x = "selection probability", y = NULL,
+            caption = paste("At most",
+                            format(object$expected_false, digits = 2L),
+                            "false edges expected")
+        ) +
+        theme_kliepnet()
+}
+
+#' @rdname autoplot.kliep_stability
+#' @export
+plot.kliep_stability <- function(x, ...) {
+    plot <- autoplot(x, ...)
+    print(plot)
+    invisible(plot)
+}

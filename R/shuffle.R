@@ -1,0 +1,102 @@
+# Which observations change places: shuffles of two samples that move whole
+# units, which are single observations or blocks of them.
+
+# ---- units -----------------------------------------------------------------
+
+# The unit of every observation, numbered from one in each sample. `block` is
+# NULL, a number of consecutive observations, or the labels themselves.
+check_block <- function(block, n_x, n_y) {
+    if (is.null(block)) return(list(x = seq_len(n_x), y = seq_len(n_y)))
+    units <- if (is.list(block)) {
+        check_block_labels(block, n_x, n_y)
+    } else {
+        block <- check_whole(block, "block", "block")
+        list(x = cut_blocks(n_x, block), y = cut_blocks(n_y, block))
+    }
+    least <- min(vapply(units, max, 1))
+    if (least < 2) {
+        stop_kliep(
+            "block",
+            paste0("`block` must leave at least 2 blocks in each sample: got ",
+                   max(units$x), " in `x` and ", max(units$y), " in `y`."),
+            hint = "Shorten the blocks."
+        )
+    }
+    units
+}
+
+# Consecutive blocks of nearly equal size, none smaller than asked.
+cut_blocks <- function(n, size) {
+    blocks <- max(1, n %/% size)
+    as.integer(((seq_len(n) - 1) * blocks) %/% n) + 1L
+}
+
+check_block_labels <- function(block, n_x, n_y) {
+    fits <- setequal(names(block), c("x", "y")) && length(block) == 2L &&
+        all(vapply(block, is.atomic, NA)) && !anyNA(unlist(block)) &&
+        length(block$x) == n_x && length(block$y) == n_y
+    if (!fits) {
+        stop_kliep(
+            "block",
+            paste0("`block` must be a number, or a list of labels `x` and ",
+                   "`y`, one for each of ", n_x, " and ", n_y,
+                   " observations and none missing."),
+            hint = "For instance `list(x = day_x, y = day_y)`."
+        )
+    }
+    lapply(block[c("x", "y")], function(labels) match(labels, unique(labels)))
+}
+
+# ---- how many, and which ---------------------------------------------------
+
+# Ways to share the units out, other than the one that is there. Where both
+# samples are treated alike, exchanging them changes nothing.
+count_shuffles <- function(n_x, n_y, alike) {
+    ways <- choose(n_x + n_y, n_x)
+    if (alike && n_x == n_y) ways <- ways / 2
+    ways - 1
+}
+
+check_n_perm <- function(n_perm, n_x, n_y, alike) {
+    n_perm <- check_whole(n_perm, "n_perm", "n_perm")
+    most <- count_shuffles(n_x, n_y, alike)
+    if (n_perm <= most) return(n_perm)
+    what <- paste0(n_x, " and ", n_y, " observations or blocks")
+    stop_kliep(
+        "n_perm",
+        paste0("There are only ", format(most, big.mark = ","),
+               " ways to shuffle ", what, ": got n_perm = ",
+               format(n_perm, big.mark = ","), ".",
+               if (alike && n_x == n_y)
+                   " Exchanging the two samples makes no difference here."),
+        hint = paste0("Set `n_perm = ", format(most), "`",
+                      if (most < 19) ", or collect more", ".")
+    )
+}
+
+# `n_perm` different sets of units for `x`, out of the units of x and then y.
+draw_shuffles <- function(n_x, n_y, n_perm, alike) {
+    alike <- alike && n_x == n_y
+    # Few ways are listed; among many, drawing one twice is rare.
+    if (count_shuffles(n_x, n_y, alike) < 4 * n_perm) {
+        ways <- utils::combn(n_x + n_y, n_x, simplify = FALSE)
+        if (alike) ways <- ways[seq_len(length(ways) / 2)]
+        return(ways[-1L][sample.int(length(ways) - 1L, n_perm)])
+    }
+    drawn <- list(seq_len(n_x))
+    while (length(drawn) <= n_perm) {
+        missing <- n_perm + 1 - length(drawn)
+        drawn <- unique(c(drawn, replicate(
+            missing, draw_shuffle(n_x, n_y, alike), simplify = FALSE
+        )))
+    }
+    drawn[-1L]
+}
+
+# The same set is always written the same way: in order, and with the first
+# unit where its complement would do as well.
+draw_shuffle <- function(n_x, n_y, alike) {
+    units <- sort(sample.int(n_x + n_y, n_x))
+    if (alike && units[1L] != 1L) units <- setdiff(seq_len(n_x + n_y), units)
+    units
+}
