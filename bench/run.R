@@ -7,7 +7,8 @@
 
 for (file in c("rows", "timing", "machine", "samples", "paper", "genome",
                "memory", "peak", "shapes", "select", "recovery",
-               "simulate", "consistency", "baselines", "resample")) {
+               "simulate", "consistency", "baselines", "resample",
+               "inference")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 library(kliepnet)
@@ -23,7 +24,8 @@ groups <- list(
     simulate = bench_simulate,
     consistency = bench_consistency,
     baselines = bench_baselines,
-    resample = bench_resample
+    resample = bench_resample,
+    inference = bench_inference
 )
 
 # The groups named in ONLY, or all.

@@ -215,7 +215,6 @@ fn both_estimators_are_the_full_fit_when_nothing_is_penalised() {
         .map(|estimator| Settings { lambda: 1e-4, row_lambda: 1e-4, ..settings(estimator, true) })
         .iter()
         .map(|settings| run(&case, &factors, settings).unwrap())
-        .into_iter()
         .collect();
     let mut theta = Array1::zeros(dense.y.ncols());
     for (one, other) in results[0].edges.iter().zip(&results[1].edges) {

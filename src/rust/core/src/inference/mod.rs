@@ -176,6 +176,9 @@ struct Debiased {
     influence: Vec<f64>,
 }
 
+/// An estimate, or why there is none.
+type Outcome = std::result::Result<Debiased, EdgeStatus>;
+
 impl Task<'_> {
     fn run(&self, factors: &[usize], monitor: &Monitor) -> Result<(Vec<Edge>, Maxima)> {
         let rows = self.sample.products.rows();
@@ -212,55 +215,52 @@ impl Task<'_> {
     }
 
     fn edge(&self, factor: usize, monitor: &Monitor) -> Result<(Edge, Option<Vec<f64>>)> {
-        let mut edge = Edge {
-            factor,
-            status: EdgeStatus::NoRefit,
-            estimate: f64::NAN,
-            error: f64::NAN,
-            support: 0,
-            residual: f64::NAN,
+        let (outcome, residual) = self.debias(factor, monitor)?;
+        Ok(match outcome {
+            Ok(Debiased { estimate, support, influence }) => {
+                let (status, error) = (EdgeStatus::Estimated, bootstrap::error(&influence));
+                (Edge { factor, status, estimate, error, support, residual }, Some(influence))
+            }
+            Err(status) => {
+                let (estimate, error, support) = (f64::NAN, f64::NAN, 0);
+                (Edge { factor, status, estimate, error, support, residual }, None)
+            }
+        })
+    }
+
+    /// From wherever this edge starts.
+    fn debias(&self, factor: usize, monitor: &Monitor) -> Result<(Outcome, f64)> {
+        if !self.settings.refit {
+            return self.debias_from(&self.first.theta, &self.curvature, factor, monitor);
+        }
+        let Some(Base { theta, alpha }) = self.base(factor) else {
+            return Ok((Err(EdgeStatus::NoRefit), f64::NAN));
         };
-        let refitted = if self.settings.refit {
-            let Some(base) = self.base(factor) else {
-                return Ok((edge, None));
-            };
-            Some(base)
-        } else {
-            None
-        };
-        let at_refit = refitted.as_ref().map(|base| {
-            let curvature = Curvature::streamed(self.sample, &base.alpha, self.looker);
-            (&base.theta, curvature)
-        });
-        let (theta, curvature) = match &at_refit {
-            Some((theta, curvature)) => (*theta, curvature),
-            None => (&self.first.theta, &self.curvature),
-        };
-        let Settings { row_lambda, tolerance, .. } = *self.settings;
+        let curvature = Curvature::streamed(self.sample, &alpha, self.looker);
+        self.debias_from(&theta, &curvature, factor, monitor)
+    }
+
+    /// From a theta and the Hessian there; also the residual of the row.
+    fn debias_from(
+        &self,
+        theta: &Coefficients,
+        curvature: &Curvature<'_>,
+        factor: usize,
+        monitor: &Monitor,
+    ) -> Result<(Outcome, f64)> {
+        let Settings { row_lambda, tolerance, estimator, .. } = *self.settings;
         let row = inverse_row(curvature, factor, row_lambda, tolerance, monitor)?;
-        edge.residual = row.residual;
-        let debiased = match (row.status, self.settings.estimator) {
-            (RowStatus::Constant, _) => {
-                edge.status = EdgeStatus::Constant;
-                None
+        let outcome = match (row.status, estimator) {
+            (RowStatus::Constant, _) => Err(EdgeStatus::Constant),
+            (RowStatus::Failed, _) => Err(EdgeStatus::NoRow),
+            (RowStatus::Converged, Estimator::OneStep) => {
+                self.one_step(&row, theta, curvature.alpha).ok_or(EdgeStatus::NoRow)
             }
-            (RowStatus::Failed, _) => {
-                edge.status = EdgeStatus::NoRow;
-                None
+            (RowStatus::Converged, Estimator::DoubleSelection) => {
+                self.double_selection(&row, theta).ok_or(EdgeStatus::NoRefit)
             }
-            (_, Estimator::OneStep) => {
-                edge.status = EdgeStatus::NoRow;
-                self.one_step(&row, theta, curvature.alpha)
-            }
-            (_, Estimator::DoubleSelection) => self.double_selection(&row, theta),
         };
-        let Some(Debiased { estimate, support, influence }) = debiased else {
-            return Ok((edge, None));
-        };
-        edge.status = EdgeStatus::Estimated;
-        (edge.estimate, edge.support) = (estimate, support);
-        edge.error = bootstrap::error(&influence);
-        Ok((edge, Some(influence)))
+        Ok((outcome, row.residual))
     }
 
     /// The fit without penalty on the support of the first stage and the edge itself.
