@@ -29,11 +29,13 @@ interrupt_a_fit <- function() {
     wait_for <- function(pattern, seconds) {
         text <- character()
         until <- Sys.time() + seconds
-        while (Sys.time() < until) {
+        alive <- TRUE
+        while (alive && Sys.time() < until) {
+            # Asked before reading: what it says last is read as well.
+            alive <- child$is_alive()
             child$poll_io(50)
             text <- c(text, child$read_output_lines())
             if (any(grepl(pattern, text))) return(text)
-            if (!child$is_alive()) break
         }
         stop("no line `", pattern, "` in: ", paste(text, collapse = " | "),
              child$read_all_error())
