@@ -26,6 +26,18 @@ baseline_methods <- function() {
             title = "difference of precision matrices by the D-trace loss",
             penalty = "lambda2 |D|_1",
             fit = dtrace_path, grid = "lambda", holl = dtrace_holl
+        ),
+        is_glasso = list(
+            title = "two likelihoods by importance sampling",
+            penalty = paste("lambda2 |theta|, factor by factor, and",
+                            "lambda1 / 2 |theta|^2 of both networks"),
+            fit = is_glasso_path, grid = "lambda2", holl = importance_holl
+        ),
+        is_flasso = list(
+            title = "a joint likelihood by importance sampling",
+            penalty = paste("lambda2 |theta_P - theta_Q|, factor by factor,",
+                            "and lambda1 / 2 |theta|^2 of both"),
+            fit = is_flasso_path, grid = "lambda2", holl = importance_holl
         )
     )
 }
@@ -169,11 +181,13 @@ baseline_path <- function(method, lambda_max, diagnostics, coefficients,
     )
 }
 
-# The columns of `diagnostics` that a solver in Rust reports; without a gap.
+# The columns of `diagnostics` that a solver in Rust reports; not all have a
+# gap.
 rust_diagnostics <- function(fit) {
-    columns <- c("lambda2", "objective", "kkt", "iterations", "status",
+    columns <- c("lambda2", "objective", "gap", "kkt", "iterations", "status",
                  "seconds")
-    cbind(as.data.frame(fit[columns]), gap = NA_real_)
+    if (is.null(fit$gap)) fit$gap <- rep(NA_real_, length(fit$lambda2))
+    as.data.frame(fit[columns])
 }
 
 # Coefficients of one step from a symmetric matrix. In a difference of

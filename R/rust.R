@@ -59,6 +59,12 @@ rust_fit_dtrace <- function(x, y, settings, on_progress = NULL) {
                     shield_progress(on_progress)))
 }
 
+rust_fit_importance <- function(samples, points, log_base, features, settings,
+                                on_progress = NULL) {
+    call_rust(.Call(wrap__fit_importance, samples, points, log_base, features,
+                    settings, shield_progress(on_progress)))
+}
+
 rust_full_pass <- function(x, y, features, settings) {
     call_rust(.Call(wrap__full_pass, x, y, features, settings))
 }

@@ -8,7 +8,7 @@ use extendr_api::prelude::*;
 use kliepnet_core::data::{Samples, Scaling, Standardize};
 use kliepnet_core::error::Error;
 use kliepnet_core::factors::PenaltyFactors;
-use kliepnet_core::features::Features;
+use kliepnet_core::features::{Coefficients, Features};
 use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::path::{self, Grid, Method, Normalizer, Path, Settings, Step};
 use kliepnet_core::problem::Problem;
@@ -133,7 +133,8 @@ fn normalizer(name: &str) -> Result<Normalizer> {
     }
 }
 
-fn penalty(values: Vec<f64>) -> PenaltyFactors {
+/// Penalty factors by kind, or one for each factor.
+pub fn penalty(values: Vec<f64>) -> PenaltyFactors {
     match values[..] {
         [single, edge] => PenaltyFactors::ByKind { single, edge },
         _ => PenaltyFactors::Each(values),
@@ -206,7 +207,8 @@ fn path_for_r(path: &Path, family: &Family, [x, y]: [Scaling; 2]) -> Result<Robj
     let steps = &path.steps;
     let numbers = |value: fn(&Step) -> f64| Robj::from(steps.iter().map(value).collect::<Vec<_>>());
     let status: Vec<&str> = steps.iter().map(|step| step.status.name()).collect();
-    let [step, from, to, term, value] = coefficients_for_r(steps, family)?;
+    let fitted = steps.iter().map(|step| &step.coefficients);
+    let [step, from, to, term, value] = coefficients_for_r(fitted, family)?;
     named_list([
         ("lambda_max", Robj::from(path.lambda_max)),
         ("lambda2", numbers(|step| step.lambda2)),
@@ -234,10 +236,13 @@ fn path_for_r(path: &Path, family: &Family, [x, y]: [Scaling; 2]) -> Result<Robj
 
 /// One entry for each coefficient: step, from, to, term (all counted from 1) and value. A factor of a
 /// table is given by its number, as both `from` and `to`.
-fn coefficients_for_r(steps: &[Step], family: &Family) -> Result<[Robj; 5]> {
+pub fn coefficients_for_r<'a>(
+    steps: impl Iterator<Item = &'a Coefficients>,
+    family: &Family,
+) -> Result<[Robj; 5]> {
     let (mut places, mut values) = (Vec::new(), Vec::new());
-    for (step, fitted) in steps.iter().enumerate() {
-        for (factor, theta) in fitted.coefficients.iter() {
+    for (step, fitted) in steps.enumerate() {
+        for (factor, theta) in fitted.iter() {
             let (u, v) = family.variables(factor);
             for (term, value) in theta.iter().enumerate() {
                 places.push([step + 1, v + 1, u + 1, term + 1]);

@@ -70,6 +70,27 @@ impl Loss {
         loss
     }
 
+    /// Minus the mean log-likelihood of `sample` in the model `exp(f(z)'theta) / Z(theta)`, with Z a sum
+    /// over `points` with these base weights; both are rows of a stack.
+    pub fn likelihood(sample: Range<usize>, points: Range<usize>, log_base: Vec<f64>) -> Self {
+        let mut linear = vec![0.0; sample.end.max(points.end)];
+        let share = 1.0 / sample.len() as f64;
+        linear[sample].iter_mut().for_each(|weight| *weight = share);
+        let mut loss = Self { linear, terms: Vec::new() };
+        loss.add_term(points, 1.0, log_base);
+        loss
+    }
+
+    /// The sum of two losses over the same stack, each with scores of its own.
+    pub fn beside(&self, other: &Self) -> Self {
+        let linear = self.linear.iter().zip(&other.linear).map(|(a, b)| a + b).collect();
+        let mut both = Self { linear, terms: self.terms.clone() };
+        for term in &other.terms {
+            both.add_term(term.rows.clone(), term.sign, term.log_base.clone());
+        }
+        both
+    }
+
     /// The loss of the ratio numerator/denominator, with theta entering by `sign`.
     fn add_ratio(&mut self, numerator: Range<usize>, denominator: Range<usize>, sign: f64) {
         let share = sign / numerator.len() as f64;

@@ -5,7 +5,7 @@ use crate::features::{Coefficients, Features};
 use crate::monitor::Monitor;
 use crate::problem::{Problem, Status, Tolerance};
 use crate::scan::Drift;
-use crate::strategy::{auto, Around, ClosedForm, Dual, Fitted, Limits, Primal, Solve};
+use crate::strategy::{auto, Around, ClosedForm, Dual, Fitted, Limits, Primal, Solve, NULL_FIT};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -129,7 +129,7 @@ pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<
             return Err(Error::Argument("the Gaussian normaliser needs product features".into()))
         }
     };
-    let lambda_max = round_up(default.start(monitor)?, problem);
+    let lambda_max = round_up(default.start(NULL_FIT, monitor)?, problem);
     let grid = settings.grid.values(lambda_max);
     let tolerance = Tolerance { relative: settings.tolerance, scale: lambda_max };
     let mut solver: Box<dyn Solve + '_> = match settings.method {

@@ -1,8 +1,12 @@
-//! Methods that the density ratio is compared with, on the second moments of both samples.
+//! Methods that the density ratio is compared with: on the second moments of both samples, or by the
+//! likelihood of two networks with normalisers by importance sampling.
 
 pub mod dtrace;
 pub mod flasso;
 mod fused;
+mod fusion;
+pub mod importance;
+mod tall;
 
 use crate::error::{Error, Result};
 use ndarray::ArrayView2;

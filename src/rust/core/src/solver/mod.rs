@@ -2,8 +2,10 @@
 
 pub mod fista;
 pub mod lbfgs;
+pub mod metric;
 pub mod newton;
 pub mod proximal;
+pub mod quadratic;
 pub mod system;
 
 use crate::problem::{Point, Status};

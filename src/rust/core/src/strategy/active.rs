@@ -1,7 +1,7 @@
 //! Large problems: a working set that grows by what violates.
 
 use super::inner::Inner;
-use super::{Around, Auto, Fitted, Limits, Solve, NULL_FIT};
+use super::{Around, Auto, Fitted, Limits, Solve};
 use crate::error::Result;
 use crate::features::Products;
 use crate::monitor::Monitor;
@@ -36,7 +36,7 @@ impl<'a> Active<'a> {
             screen: Screen::new(products, &problem.penalty),
             set: WorkingSet::new(&problem.loss),
             unpenalised: problem.penalty.unpenalised(products.factors()),
-            inner: Inner::new(problem, limits, false),
+            inner: Inner::new(&problem.loss, limits, false),
             strong: Hits::new(),
         }
     }
@@ -128,12 +128,12 @@ fn count_in(point: &mut Point, outside: &[Hit], lambda: Lambda) {
 }
 
 impl Auto for Active<'_> {
-    fn start(&mut self, monitor: &Monitor) -> Result<f64> {
+    fn start(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64> {
         let loss = &self.problem.loss;
         if !self.unpenalised.is_empty() {
             self.set.activate(self.problem, self.unpenalised.iter().copied());
             self.inner.theta = vec![0.0; self.set.coefficients()];
-            self.inner.solve(&self.set, 0.0, NULL_FIT, self.inner.limits.max_iter, monitor)?;
+            self.inner.solve(&self.set, 0.0, tolerance, self.inner.limits.max_iter, monitor)?;
         }
         let weights = loss.row_weights(&loss.weights(&self.inner.scores).alpha);
         self.strong = self.screen.top(&weights, monitor)?;

@@ -289,12 +289,11 @@ impl Solve for ClosedForm<'_> {
 }
 
 impl Auto for ClosedForm<'_> {
-    fn start(&mut self, monitor: &Monitor) -> Result<f64> {
+    fn start(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64> {
         if !self.unpenalised.is_empty() {
             let lambda = Lambda { ridge: self.limits.lambda1, group: f64::MAX };
             let mut set = self.set(self.unpenalised.clone(), lambda);
-            let exact = super::NULL_FIT;
-            self.solve_set(&mut set, lambda, exact, self.limits.max_iter, monitor)?;
+            self.solve_set(&mut set, lambda, tolerance, self.limits.max_iter, monitor)?;
             self.adopt(&set);
         }
         Ok(self.ratios().map(|(_, ratio)| ratio).fold(0.0, f64::max))

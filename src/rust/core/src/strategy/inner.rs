@@ -2,8 +2,9 @@
 
 use super::Limits;
 use crate::error::Result;
+use crate::loss::Loss;
 use crate::monitor::Monitor;
-use crate::problem::{Design, Lambda, Problem, RowDesign, Status, Tolerance};
+use crate::problem::{Design, Lambda, RowDesign, Status, Tolerance};
 use crate::solver::fista::Fista;
 use crate::solver::newton::{Newton, Task};
 use crate::solver::proximal::Proximal;
@@ -18,8 +19,8 @@ const LBFGS_ROUNDS: usize = 3;
 
 /// Newton, proximal points or gradient steps, whichever fits a design, from a theta and its scores.
 pub struct Inner<'a> {
-    /// The whole problem.
-    pub problem: &'a Problem,
+    /// What is minimised, but for the penalty.
+    pub loss: &'a Loss,
     /// Ridge and iterations.
     pub limits: Limits,
     /// Whether designs hold all factors, so that a gap on them is a gap of the whole problem.
@@ -35,16 +36,16 @@ pub struct Inner<'a> {
 
 impl<'a> Inner<'a> {
     /// Start at theta = 0 on an empty design; `whole` if designs will hold all factors.
-    pub fn new(problem: &'a Problem, limits: Limits, whole: bool) -> Self {
+    pub fn new(loss: &'a Loss, limits: Limits, whole: bool) -> Self {
         Self {
-            problem,
+            loss,
             limits,
             whole,
             newton: Newton::default(),
             proximal: Proximal::default(),
             fista: Fista::default(),
             theta: Vec::new(),
-            scores: vec![0.0; problem.loss.scores()],
+            scores: vec![0.0; loss.scores()],
         }
     }
 
@@ -57,7 +58,7 @@ impl<'a> Inner<'a> {
         max_iter: usize,
         monitor: &Monitor,
     ) -> Result<Solved> {
-        let loss = &self.problem.loss;
+        let loss = self.loss;
         let lambda = Lambda { ridge: self.limits.lambda1, group: lambda2 };
         let start = std::mem::take(&mut self.theta);
         let method = self.method(design, lambda.ridge, &start);
@@ -127,7 +128,7 @@ impl Inner<'_> {
         max_iter: usize,
         monitor: &Monitor,
     ) -> Result<Option<Solved>> {
-        let parts = (design as &dyn Design, &self.problem.loss, lambda);
+        let parts = (design as &dyn Design, self.loss, lambda);
         let mut iterations = 0;
         let mut asked = tolerance;
         for _ in 0..LBFGS_ROUNDS {
@@ -157,7 +158,7 @@ impl Inner<'_> {
     ) -> Result<Solved> {
         let task = Task {
             set: design,
-            loss: &self.problem.loss,
+            loss: self.loss,
             lambda,
             linear: design.linear(),
             enough: &|objective| tolerance.gap(objective),
@@ -170,7 +171,7 @@ impl Inner<'_> {
             return Ok(Solved { point, iterations, status: Status::Converged });
         }
         // Weights that are all on one row leave Newton no slope to see: gradient steps do not mind.
-        let parts = (design as &dyn Design, &self.problem.loss, lambda);
+        let parts = (design as &dyn Design, self.loss, lambda);
         let left = max_iter.saturating_sub(iterations);
         let mut solved = self.fista.solve(parts, point.theta, tolerance, left, monitor)?;
         solved.iterations += iterations;

@@ -8,6 +8,7 @@ mod small;
 
 pub use closed_form::ClosedForm;
 pub use paper::{Dual, Primal};
+pub use small::Small;
 
 use crate::error::Result;
 use crate::features::{Coefficients, Features};
@@ -18,14 +19,13 @@ use crate::solver::Solved;
 use crate::whole::Whole;
 use crate::working::WorkingSet;
 use active::Active;
-use small::Small;
 
 /// Problems whose factors can be looked at this cheaply are solved over all of them at once.
 const WHOLE_COST: usize = 1 << 23;
 /// The same where there are more scores than factors, so that a working set would save little.
 const TALL_COST: usize = 1 << 27;
 /// The fit of unpenalised factors alone decides on lambda_max: as exact as doubles allow.
-const NULL_FIT: Tolerance = Tolerance { relative: 1e-12, scale: 1.0 };
+pub const NULL_FIT: Tolerance = Tolerance { relative: 1e-12, scale: 1.0 };
 
 /// What stays the same along a path.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ pub struct Fitted {
 
 impl Fitted {
     /// A solver's own verdict over `design`, whose factors are numbered by `factors`.
-    fn new(solved: &Solved, design: &dyn Design, factors: impl Iterator<Item = usize>) -> Self {
+    pub fn new(solved: &Solved, design: &dyn Design, factors: impl Iterator<Item = usize>) -> Self {
         let theta = |group| &solved.point.theta[design.span(group)];
         let mut coefficients = Coefficients::default();
         for (group, factor) in factors.enumerate() {
@@ -100,8 +100,9 @@ pub trait Solve {
 
 /// The default solvers also find where the path starts.
 pub trait Auto: Solve {
-    /// Fit the unpenalised factors alone; the lambda2 at which the first other one enters.
-    fn start(&mut self, monitor: &Monitor) -> Result<f64>;
+    /// Fit the unpenalised factors alone to this tolerance; the lambda2 at which the first other one
+    /// enters.
+    fn start(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64>;
 }
 
 /// The default for a problem of this size.
@@ -111,11 +112,11 @@ pub fn auto<'a>(problem: &'a Problem, limits: Limits) -> Box<dyn Auto + 'a> {
         // Features that cost much to make anew: store them all.
         let mut set = WorkingSet::new(&problem.loss);
         set.activate(problem, 0..factors);
-        return Box::new(Small::new(problem, set, limits));
+        return Box::new(Small::new(&problem.loss, set, limits));
     };
     let tall = problem.loss.scores() >= factors;
     if Whole::cost(problem, products) <= if tall { TALL_COST } else { WHOLE_COST } {
-        Box::new(Small::new(problem, Whole::new(problem, products), limits))
+        Box::new(Small::new(&problem.loss, Whole::new(problem, products), limits))
     } else {
         Box::new(Active::new(problem, products, limits))
     }

@@ -1,11 +1,12 @@
 //! Small problems: all factors at once.
 
 use super::inner::Inner;
-use super::{Around, Auto, Fitted, Limits, Solve, NULL_FIT};
+use super::{Around, Auto, Fitted, Limits, Solve};
 use crate::error::Result;
+use crate::loss::Loss;
 use crate::monitor::Monitor;
 use crate::penalty::norm;
-use crate::problem::{Problem, RowDesign, Tolerance};
+use crate::problem::{RowDesign, Tolerance};
 
 /// The default for small problems: all factors at once.
 pub struct Small<'a, D> {
@@ -15,8 +16,8 @@ pub struct Small<'a, D> {
 
 impl<'a, D: RowDesign> Small<'a, D> {
     /// Start at theta = 0 on a design that holds every factor.
-    pub fn new(problem: &'a Problem, design: D, limits: Limits) -> Self {
-        let mut inner = Inner::new(problem, limits, true);
+    pub fn new(loss: &'a Loss, design: D, limits: Limits) -> Self {
+        let mut inner = Inner::new(loss, limits, true);
         inner.theta = vec![0.0; design.linear().len()];
         Self { design, inner }
     }
@@ -31,18 +32,17 @@ impl<D: RowDesign> Solve for Small<'_, D> {
 }
 
 impl<D: RowDesign> Auto for Small<'_, D> {
-    fn start(&mut self, monitor: &Monitor) -> Result<f64> {
-        let problem = self.inner.problem;
-        if !problem.penalty.unpenalised(problem.features.factors()).is_empty() {
+    fn start(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64> {
+        if (0..self.design.groups()).any(|group| self.design.weight(group) == 0.0) {
             self.inner.solve(
                 &self.design,
                 f64::MAX,
-                NULL_FIT,
+                tolerance,
                 self.inner.limits.max_iter,
                 monitor,
             )?;
         }
-        let xi = self.design.xi(&problem.loss.weights(&self.inner.scores).alpha);
+        let xi = self.design.xi(&self.inner.loss.weights(&self.inner.scores).alpha);
         let ratio = |group| {
             let weight = self.design.weight(group);
             if weight > 0.0 {

@@ -1,0 +1,303 @@
+//! Proximal Newton over the coefficients: for few coefficients and very many scores.
+//!
+//! Near theta the loss is `-xi'd + d'Md/2`, d the way from theta and M the sum over terms of the
+//! covariance of the features under alpha. M takes as long as hundreds of looks at all features, and
+//! changes slowly along a path: it is made anew only when steps stop getting closer by much. Each step
+//! minimises this quadratic with the penalties, and goes along the way to its minimum as far as J falls.
+
+use crate::dense::Cholesky;
+use crate::error::Result;
+use crate::kernel::{add_gram, Panels};
+use crate::loss::Loss;
+use crate::monitor::Monitor;
+use crate::problem::{threshold_bound, Lambda, Point, RowDesign, Status, Tolerance};
+use crate::solver::quadratic::Quadratic;
+use crate::solver::Solved;
+use std::ops::Range;
+
+/// Scores whose features are gathered at a time.
+const BLOCK: usize = 512;
+/// Factors within this share of their level may enter soon: M has them, too.
+const NEAR: f64 = 0.7;
+/// A step that leaves more of the gap (or residual) than this calls for a new M.
+const STALE: f64 = 0.3;
+/// Armijo's share of the promised decrease.
+const ARMIJO: f64 = 1e-4;
+/// Halvings of a step before it counts as failed.
+const HALVINGS: usize = 30;
+/// How much is added to the diagonal of M, as a share of its largest entry, to begin with.
+const DAMPING: f64 = 1e-12;
+/// Beyond this share, damping will not help.
+const MOST_DAMPING: f64 = 1e3;
+
+/// The sum over terms of the covariance matrices of some factors' features under alpha, row by row; what
+/// stands above the diagonal is left undefined.
+pub type CurvatureOf<'a> = &'a dyn Fn(&[usize], &[f64]) -> Vec<f64>;
+
+/// What is minimised.
+pub struct Task<'a> {
+    /// All factors.
+    pub design: &'a dyn RowDesign,
+    /// The loss over their scores.
+    pub loss: &'a Loss,
+    /// How it is curved.
+    pub curvature: CurvatureOf<'a>,
+}
+
+/// The covariance matrix of some factors' features under weights of the scores that sum to one; what
+/// stands above the diagonal is left undefined.
+pub fn covariance(design: &dyn RowDesign, groups: &[usize], alpha: &[f64]) -> Vec<f64> {
+    let rows: Vec<usize> = groups.iter().flat_map(|group| design.row_ids(*group)).collect();
+    let count = rows.len();
+    let mut matrix = vec![0.0; count * count];
+    let mut means = vec![0.0; count];
+    let mut values = vec![0.0; count * BLOCK];
+    for start in (0..alpha.len()).step_by(BLOCK) {
+        let span = start..alpha.len().min(start + BLOCK);
+        let width = span.len();
+        for (row, out) in rows.iter().zip(values.chunks_exact_mut(width)) {
+            design.copy_row(*row, span.clone(), out);
+        }
+        let weights = &alpha[span];
+        for (mean, row) in means.iter_mut().zip(values.chunks_exact(width)) {
+            *mean += row.iter().zip(weights).map(|(h, a)| h * a).sum::<f64>();
+        }
+        let variable = |u: usize| &values[u * width..][..width];
+        let left = Panels::pack(count, width, variable, Some(weights));
+        let right = Panels::pack(count, width, variable, None);
+        add_gram(count, &left, &right, &mut matrix);
+    }
+    for (u, row) in matrix.chunks_exact_mut(count.max(1)).enumerate() {
+        let mean = means[u];
+        row.iter_mut().zip(&means).for_each(|(value, other)| *value -= mean * other);
+    }
+    matrix
+}
+
+/// M on some factors.
+struct Curvature {
+    groups: Vec<usize>,
+    matrix: Vec<f64>,
+    /// Share of the largest entry added to the diagonal.
+    damping: f64,
+}
+
+/// The solver, with the M it last used and how many it has made.
+#[derive(Default)]
+pub struct Metric {
+    curvature: Option<Curvature>,
+}
+
+/// Where the coefficients of some factors stand in the design.
+fn coefficients(design: &dyn RowDesign, groups: &[usize]) -> Vec<usize> {
+    groups.iter().flat_map(|group| design.span(*group)).collect()
+}
+
+impl Metric {
+    /// The theta of unpenalised factors whose scores make up for the base weights as well as they can:
+    /// there all weights are about the same, and the loss is as curved as it will be.
+    pub fn level(task: &Task) -> Vec<f64> {
+        let Task { design, loss, curvature } = *task;
+        let mut theta = vec![0.0; design.linear().len()];
+        let free: Vec<usize> =
+            (0..design.groups()).filter(|group| design.weight(*group) == 0.0).collect();
+        let places = coefficients(design, &free);
+        if places.is_empty() {
+            return theta;
+        }
+        let bases: Vec<f64> =
+            loss.terms().iter().flat_map(|term| term.log_base.iter().copied()).collect();
+        // The scores that undo the base weights leave all rows with the same weight.
+        let equal = loss.weights(&bases.iter().map(|base| -base).collect::<Vec<_>>()).alpha;
+        let mut wanted: Vec<f64> = bases.iter().map(|base| -base).collect();
+        loss.centre(&equal, &mut wanted);
+        let weighted: Vec<f64> = wanted.iter().zip(&equal).map(|(w, a)| w * a).collect();
+        let products = design.moments(&weighted);
+        let mut matrix = curvature(&free, &equal);
+        let top = largest(&matrix, places.len());
+        raise(&mut matrix, places.len(), 1e-9 * top);
+        let mut solution: Vec<f64> = places.iter().map(|place| products[*place]).collect();
+        if let Some(factor) = Cholesky::new(&matrix, places.len()) {
+            factor.solve(&mut solution);
+            places.iter().zip(solution).for_each(|(place, value)| theta[*place] = value);
+        }
+        theta
+    }
+
+    /// Minimise from `start` on.
+    pub fn solve(
+        &mut self,
+        task: &Task,
+        lambda: Lambda,
+        start: Vec<f64>,
+        tolerance: Tolerance,
+        max_iter: usize,
+        monitor: &Monitor,
+    ) -> Result<Solved> {
+        let Task { design, loss, .. } = *task;
+        let mut point = Point::new(design, loss, lambda, start);
+        let mut iterations = 0;
+        loop {
+            monitor.check()?;
+            let accepted = tolerance.accepts(&point);
+            if accepted || iterations >= max_iter {
+                return Ok(Solved { point, iterations, status: Status::within(accepted) });
+            }
+            let groups = working_groups(design, lambda, &point);
+            let fresh = self.renew(task, &groups, &point);
+            let way = self.way(design, lambda, &point, tolerance);
+            let way_scores = design.scores(&way);
+            if lambda.ridge == 0.0 {
+                let along = threshold_bound(design, loss, &way, &way_scores);
+                let there = threshold_bound(design, loss, &point.theta, &point.scores);
+                let bound = along.max(there);
+                if let Some(status) = Status::beside_threshold(lambda.group, bound, false) {
+                    return Ok(Solved { point, iterations, status });
+                }
+            }
+            let next = search((design, loss, lambda), &point, &way, &way_scores);
+            iterations += 1;
+            let closer =
+                next.as_ref().map_or(f64::INFINITY, |next| distance(next) / distance(&point));
+            if let Some(next) = next {
+                point = next;
+            }
+            if closer <= STALE {
+                continue;
+            }
+            if !fresh {
+                self.curvature = None;
+            } else if closer >= 1.0 && !self.dampen() {
+                let status = Status::within(tolerance.accepts(&point));
+                return Ok(Solved { point, iterations, status });
+            }
+        }
+    }
+
+    /// Make M anew where there is none or it lacks a factor; whether it was.
+    fn renew(&mut self, task: &Task, groups: &[usize], point: &Point) -> bool {
+        let has = |curvature: &Curvature| {
+            groups.iter().all(|group| curvature.groups.binary_search(group).is_ok())
+        };
+        if self.curvature.as_ref().is_some_and(has) {
+            return false;
+        }
+        let matrix = (task.curvature)(groups, &point.weights.alpha);
+        self.curvature = Some(Curvature { groups: groups.to_vec(), matrix, damping: DAMPING });
+        true
+    }
+
+    /// Pull harder towards the last point; false where that is no use any more.
+    fn dampen(&mut self) -> bool {
+        match &mut self.curvature {
+            Some(curvature) if curvature.damping < MOST_DAMPING => {
+                curvature.damping = (1e3 * curvature.damping).max(1e-6);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The way from a point to the minimum of the quadratic with the penalties.
+    fn way(
+        &self,
+        design: &dyn RowDesign,
+        lambda: Lambda,
+        point: &Point,
+        tolerance: Tolerance,
+    ) -> Vec<f64> {
+        let mut way = vec![0.0; point.theta.len()];
+        let Some(curvature) = &self.curvature else {
+            return way;
+        };
+        let places = coefficients(design, &curvature.groups);
+        let mut start = 0;
+        let mut spans: Vec<Range<usize>> = Vec::with_capacity(curvature.groups.len());
+        for group in &curvature.groups {
+            let size = design.span(*group).len();
+            spans.push(start..start + size);
+            start += size;
+        }
+        let mut matrix = curvature.matrix.clone();
+        let top = largest(&matrix, places.len());
+        raise(&mut matrix, places.len(), curvature.damping * top);
+        let gather = |values: &[f64]| -> Vec<f64> { places.iter().map(|k| values[*k]).collect() };
+        let penalties =
+            curvature.groups.iter().map(|group| lambda.penalty(design.weight(*group))).collect();
+        let quadratic =
+            Quadratic::new(matrix, gather(&point.xi), gather(&point.theta), spans, penalties);
+        // Well below what is left, and what is asked for.
+        let enough = (0.03 * point.residual).max(0.1 * tolerance.residual().min(point.residual));
+        let minimum = quadratic.minimum(enough);
+        for ((place, value), from) in places.iter().zip(minimum).zip(gather(&point.theta)) {
+            way[*place] = value - from;
+        }
+        way
+    }
+}
+
+/// What is off zero or may soon be.
+fn working_groups(design: &dyn RowDesign, lambda: Lambda, point: &Point) -> Vec<usize> {
+    let near = |group: &usize| {
+        let span = design.span(*group);
+        let off_zero = point.theta[span.clone()].iter().any(|t| *t != 0.0);
+        let level = lambda.penalty(design.weight(*group)).level;
+        off_zero || crate::penalty::norm(&point.xi[span]) > NEAR * level
+    };
+    (0..design.groups()).filter(near).collect()
+}
+
+/// What has to get small: the gap where there is one.
+fn distance(point: &Point) -> f64 {
+    if point.gap.is_finite() {
+        point.gap
+    } else {
+        point.residual
+    }
+}
+
+/// The first point on the way at which J has fallen enough.
+fn search(
+    (design, loss, lambda): (&dyn RowDesign, &Loss, Lambda),
+    from: &Point,
+    way: &[f64],
+    way_scores: &[f64],
+) -> Option<Point> {
+    let along = |values: &[f64], way: &[f64], far: f64| -> Vec<f64> {
+        values.iter().zip(way).map(|(value, by)| value + far * by).collect()
+    };
+    let penalty = |theta: &[f64]| -> f64 {
+        let of = |group| lambda.penalty(design.weight(group)).value(&theta[design.span(group)]);
+        (0..design.groups()).map(of).sum()
+    };
+    let slope = -from.xi.iter().zip(way).map(|(xi, by)| xi * by).sum::<f64>();
+    let before = penalty(&from.theta);
+    let promised = slope + penalty(&along(&from.theta, way, 1.0)) - before;
+    let mut shift = way_scores.to_vec();
+    loss.centre(&from.weights.alpha, &mut shift);
+    let noise = 64.0 * f64::EPSILON * from.objective.abs().max(1.0);
+    let mut far = 1.0;
+    for _ in 0..HALVINGS {
+        let theta = along(&from.theta, way, far);
+        // The loss beyond its linear part is a divergence: nothing cancels.
+        let scaled: Vec<f64> = shift.iter().map(|by| far * by).collect();
+        let curved = loss.divergence(&from.weights.alpha, &scaled);
+        let change = far * slope + curved + penalty(&theta) - before;
+        if change <= ARMIJO * far * promised + noise {
+            let scores = along(&from.scores, way_scores, far);
+            return Some(Point::with_scores(design, loss, lambda, theta, scores));
+        }
+        far *= 0.5;
+    }
+    None
+}
+
+/// The largest entry on the diagonal.
+fn largest(matrix: &[f64], size: usize) -> f64 {
+    matrix.iter().step_by(size + 1).fold(f64::MIN_POSITIVE, |top, value| top.max(*value))
+}
+
+/// Add to the diagonal.
+fn raise(matrix: &mut [f64], size: usize, by: f64) {
+    matrix.iter_mut().step_by(size + 1).for_each(|value| *value += by);
+}
