@@ -129,6 +129,7 @@ importance_path <- function(method, x, y, features, lambda1, lambda2, nlambda,
     samples <- baseline_samples(x, y, standardize, center = "standardize")
     penalty <- importance_penalty(method, penalty_factor, samples$variables,
                                   features)
+    check_points_memory(points, length(samples$variables), features)
     drawn <- draw_instrumental(length(samples$variables), points, scale, seed)
     fit <- tryCatch(
         fit_importance(
@@ -198,6 +199,17 @@ importance_penalty <- function(method, penalty_factor, variables, features) {
 }
 
 # ---- points and fit --------------------------------------------------------
+
+# The points, in R and in Rust; of each of two networks their powers, four
+# times packed and once as columns; and what the solver knows of each point.
+check_points_memory <- function(points, d, features) {
+    degree <- if (features$kind == "products")
+        max(features$pair, features$single) else 1
+    check_memory(
+        8 * points * (d * (4 + 10 * (degree + 1)) + 60),
+        count_of(points, "point"), hint = "Lower `points`."
+    )
+}
 
 # Draws of the instrumental density, and minus the logarithm of m times it.
 draw_instrumental <- function(d, points, scale, seed) {

@@ -1,15 +1,17 @@
 # How much memory is free, and whether something will fit into it.
 
 # Stops before anything is allocated. `what` begins the message.
-check_memory <- function(bytes, what) {
+check_memory <- function(bytes, what, hint = paste(
+    "Use fewer variables or features, or a product family such as",
+    "`feat_polynomial()`, which stores none."
+)) {
     free <- free_memory()
     if (is.na(free) || bytes <= free) return(invisible())
     stop_kliep(
         "memory",
         paste0(what, " would take ", format_bytes(bytes), " of memory, and ",
                format_bytes(free), " is free."),
-        hint = paste("Use fewer variables or features, or a product family",
-                     "such as `feat_polynomial()`, which stores none.")
+        hint = hint
     )
 }
 

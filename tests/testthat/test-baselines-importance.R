@@ -220,6 +220,13 @@ test_that("what has no density, and other bad input, is refused", {
     }
 })
 
+test_that("more points than memory holds are refused", {
+    skip_if(is.na(free_memory()), "nobody knows how much memory is free")
+    skip_if(free_memory() > 1e12, "this machine has room for all of them")
+    expect_error(is_flasso_path(x, y, points = .Machine$integer.max),
+                 "points would take", class = "kliep_error_memory")
+})
+
 test_that("penalised single variables are possible, too", {
     # They start from theta = 0, which is no density at all.
     expect_warning(

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::factors::PenaltyFactors;
 use crate::features::Features;
+use crate::kernel::{add_gram, Panels};
 use crate::loss::{Loss, Weights};
 use crate::penalty::{level, norm, Penalty};
 use pulp::Simd;
@@ -10,6 +11,8 @@ use std::ops::Range;
 
 /// Objectives closer to zero than this are judged on an absolute scale: J is zero at lambda_max.
 const OBJECTIVE_FLOOR: f64 = 1e-3;
+/// Scores whose features are gathered at a time for a covariance.
+const BLOCK: usize = 512;
 
 /// What is minimised over theta, but for lambda1 and lambda2.
 #[derive(Debug)]
@@ -126,6 +129,41 @@ pub trait RowDesign: Design {
     fn copy_row(&self, id: usize, span: Range<usize>, out: &mut [f64]);
     /// `xi`, theta and its scores at `alpha`, for the linear term `linear`.
     fn dual_point(&self, lambda: Lambda, linear: &[f64], alpha: &[f64]) -> DualPoint;
+    /// The second derivative of a loss of one term over some factors, at its weights; what stands above
+    /// the diagonal is left undefined.
+    fn curvature(&self, groups: &[usize], alpha: &[f64]) -> Vec<f64> {
+        covariance(self, groups, alpha)
+    }
+}
+
+/// The covariance matrix of some factors' features under weights of the scores that sum to one; what
+/// stands above the diagonal is left undefined.
+pub fn covariance<D: RowDesign + ?Sized>(design: &D, groups: &[usize], alpha: &[f64]) -> Vec<f64> {
+    let rows: Vec<usize> = groups.iter().flat_map(|group| design.row_ids(*group)).collect();
+    let count = rows.len();
+    let mut matrix = vec![0.0; count * count];
+    let mut means = vec![0.0; count];
+    let mut values = vec![0.0; count * BLOCK];
+    for start in (0..alpha.len()).step_by(BLOCK) {
+        let span = start..alpha.len().min(start + BLOCK);
+        let width = span.len();
+        for (row, out) in rows.iter().zip(values.chunks_exact_mut(width)) {
+            design.copy_row(*row, span.clone(), out);
+        }
+        let weights = &alpha[span];
+        for (mean, row) in means.iter_mut().zip(values.chunks_exact(width)) {
+            *mean += row.iter().zip(weights).map(|(h, a)| h * a).sum::<f64>();
+        }
+        let variable = |u: usize| &values[u * width..][..width];
+        let left = Panels::pack(count, width, variable, Some(weights));
+        let right = Panels::pack(count, width, variable, None);
+        add_gram(count, &left, &right, &mut matrix);
+    }
+    for (u, row) in matrix.chunks_exact_mut(count.max(1)).enumerate() {
+        let mean = means[u];
+        row.iter_mut().zip(&means).for_each(|(value, other)| *value -= mean * other);
+    }
+    matrix
 }
 
 /// Everything at one dual point alpha: `xi`, the theta that maximises, and its scores.

@@ -37,43 +37,6 @@ impl<D: RowDesign> Fusion<D> {
         turn(a, b)
     }
 
-    /// The curvature of the sum of both losses over some factors, where `covariance` gives that of one
-    /// network's features under the weights of its scores.
-    pub fn curvature(
-        &self,
-        groups: &[usize],
-        alpha: &[f64],
-        covariance: impl Fn(&D, &[usize], &[f64]) -> Vec<f64>,
-    ) -> Vec<f64> {
-        let mut factors: Vec<usize> = groups.iter().map(|group| group % self.factors()).collect();
-        factors.sort_unstable();
-        factors.dedup();
-        let (p, q) = alpha.split_at(self.base.width());
-        let [of_p, of_q] = [p, q].map(|alpha| covariance(&self.base, &factors, alpha));
-        let mut starts = vec![0];
-        starts.extend(factors.iter().scan(0, |end, factor| {
-            *end += self.base.span(*factor).len();
-            Some(*end)
-        }));
-        let size = starts[factors.len()];
-        // Of each coefficient its place among those of one network, and the sign of its half.
-        let place = |group: &usize| {
-            let at = factors.binary_search(&(group % self.factors())).unwrap_or_default();
-            let sign = if *group < self.factors() { 1.0 } else { -1.0 };
-            (starts[at]..starts[at + 1]).map(move |place| (place, sign))
-        };
-        let places: Vec<(usize, f64)> = groups.iter().flat_map(place).collect();
-        let mut matrix = Vec::with_capacity(places.len() * places.len());
-        for (row, sign) in &places {
-            for (column, other) in &places {
-                // The base matrices have lower triangles only.
-                let at = row.max(column) * size + row.min(column);
-                matrix.push(0.5 * (of_p[at] + sign * other * of_q[at]));
-            }
-        }
-        matrix
-    }
-
     fn half(&self) -> usize {
         self.linear.len() / 2
     }
@@ -161,6 +124,37 @@ impl<D: RowDesign> RowDesign for Fusion<D> {
         q.iter_mut().for_each(|value| *value *= sign * FRAC_1_SQRT_2);
     }
 
+    /// From the curvatures of both networks, which have half as many rows as this design.
+    fn curvature(&self, groups: &[usize], alpha: &[f64]) -> Vec<f64> {
+        let mut factors: Vec<usize> = groups.iter().map(|group| group % self.factors()).collect();
+        factors.sort_unstable();
+        factors.dedup();
+        let (p, q) = alpha.split_at(self.base.width());
+        let [of_p, of_q] = [p, q].map(|alpha| self.base.curvature(&factors, alpha));
+        let mut starts = vec![0];
+        starts.extend(factors.iter().scan(0, |end, factor| {
+            *end += self.base.span(*factor).len();
+            Some(*end)
+        }));
+        let size = starts[factors.len()];
+        // Of each coefficient its place among those of one network, and the sign of its half.
+        let place = |group: &usize| {
+            let at = factors.binary_search(&(group % self.factors())).unwrap_or_default();
+            let sign = if *group < self.factors() { 1.0 } else { -1.0 };
+            (starts[at]..starts[at + 1]).map(move |place| (place, sign))
+        };
+        let places: Vec<(usize, f64)> = groups.iter().flat_map(place).collect();
+        let mut matrix = Vec::with_capacity(places.len() * places.len());
+        for (row, sign) in &places {
+            for (column, other) in &places {
+                // The base matrices have lower triangles only.
+                let at = row.max(column) * size + row.min(column);
+                matrix.push(0.5 * (of_p[at] + sign * other * of_q[at]));
+            }
+        }
+        matrix
+    }
+
     fn dual_point(&self, lambda: Lambda, linear: &[f64], alpha: &[f64]) -> DualPoint {
         let moments = self.moments(alpha);
         let xi: Vec<f64> = linear.iter().zip(moments).map(|(g, h)| g - h).collect();
@@ -186,8 +180,7 @@ mod tests {
     use crate::factors::PenaltyFactors;
     use crate::features::{Basis, Products};
     use crate::loss::Loss;
-    use crate::problem::Problem;
-    use crate::solver::metric::covariance;
+    use crate::problem::{covariance, Problem};
     use crate::whole::Whole;
     use ndarray::Array2;
 
@@ -281,9 +274,7 @@ mod tests {
             // Weights on one network alone leave the other one's rows out.
             let of_p = covariance(fusion, &groups, &[p.clone(), nothing.clone()].concat());
             let of_q = covariance(fusion, &groups, &[nothing, q.clone()].concat());
-            let both = fusion.curvature(&groups, &[p, q].concat(), |base, groups, alpha| {
-                covariance(base, groups, alpha)
-            });
+            let both = fusion.curvature(&groups, &[p, q].concat());
             let size = groups.iter().map(|group| fusion.span(*group).len()).sum::<usize>();
             for row in 0..size {
                 for column in 0..=row {

@@ -15,7 +15,6 @@ use crate::path::Grid;
 use crate::penalty::norm;
 use crate::problem::{Problem, RowDesign, Status, Tolerance};
 use crate::simd::dispatch;
-use crate::solver::metric::covariance;
 use crate::strategy::{auto, Around, Auto, Fitted, Limits, Small};
 use crate::whole::Whole;
 use crate::working::WorkingSet;
@@ -175,16 +174,9 @@ fn solver<'a>(problem: &'a Problem, limits: Limits) -> Box<dyn Auto + 'a> {
     }
     match &problem.features {
         Features::Products(products) => {
-            let design = Whole::new(problem, products);
-            Box::new(Tall::new(&problem.loss, design, limits, |design, groups, alpha| {
-                covariance(design, groups, alpha)
-            }))
+            Box::new(Tall::new(&problem.loss, Whole::new(problem, products), limits))
         }
-        _ => {
-            Box::new(Tall::new(&problem.loss, stored(problem), limits, |design, groups, alpha| {
-                covariance(design, groups, alpha)
-            }))
-        }
+        _ => Box::new(Tall::new(&problem.loss, stored(problem), limits)),
     }
 }
 
@@ -236,9 +228,7 @@ fn fused<D: RowDesign>(
     let mut solver: Box<dyn Auto + '_> = if 2 * size > TALL {
         Box::new(Small::new(&loss, design, settings.limits()))
     } else {
-        Box::new(Tall::new(&loss, design, settings.limits(), |design, groups, alpha| {
-            design.curvature(groups, alpha, |base, groups, alpha| covariance(base, groups, alpha))
-        }))
+        Box::new(Tall::new(&loss, design, settings.limits()))
     };
     let start = solver.start(settings.null_fit(), monitor)?;
     along(settings, start, begun, monitor, |around, tolerance| {

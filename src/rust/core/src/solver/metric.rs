@@ -7,7 +7,6 @@
 
 use crate::dense::Cholesky;
 use crate::error::Result;
-use crate::kernel::{add_gram, Panels};
 use crate::loss::Loss;
 use crate::monitor::Monitor;
 use crate::problem::{threshold_bound, Lambda, Point, RowDesign, Status, Tolerance};
@@ -15,8 +14,6 @@ use crate::solver::quadratic::Quadratic;
 use crate::solver::Solved;
 use std::ops::Range;
 
-/// Scores whose features are gathered at a time.
-const BLOCK: usize = 512;
 /// Factors within this share of their level may enter soon: M has them, too.
 const NEAR: f64 = 0.7;
 /// A step that leaves more of the gap (or residual) than this calls for a new M.
@@ -30,50 +27,6 @@ const DAMPING: f64 = 1e-12;
 /// Beyond this share, damping will not help.
 const MOST_DAMPING: f64 = 1e3;
 
-/// The sum over terms of the covariance matrices of some factors' features under alpha, row by row; what
-/// stands above the diagonal is left undefined.
-pub type CurvatureOf<'a> = &'a dyn Fn(&[usize], &[f64]) -> Vec<f64>;
-
-/// What is minimised.
-pub struct Task<'a> {
-    /// All factors.
-    pub design: &'a dyn RowDesign,
-    /// The loss over their scores.
-    pub loss: &'a Loss,
-    /// How it is curved.
-    pub curvature: CurvatureOf<'a>,
-}
-
-/// The covariance matrix of some factors' features under weights of the scores that sum to one; what
-/// stands above the diagonal is left undefined.
-pub fn covariance(design: &dyn RowDesign, groups: &[usize], alpha: &[f64]) -> Vec<f64> {
-    let rows: Vec<usize> = groups.iter().flat_map(|group| design.row_ids(*group)).collect();
-    let count = rows.len();
-    let mut matrix = vec![0.0; count * count];
-    let mut means = vec![0.0; count];
-    let mut values = vec![0.0; count * BLOCK];
-    for start in (0..alpha.len()).step_by(BLOCK) {
-        let span = start..alpha.len().min(start + BLOCK);
-        let width = span.len();
-        for (row, out) in rows.iter().zip(values.chunks_exact_mut(width)) {
-            design.copy_row(*row, span.clone(), out);
-        }
-        let weights = &alpha[span];
-        for (mean, row) in means.iter_mut().zip(values.chunks_exact(width)) {
-            *mean += row.iter().zip(weights).map(|(h, a)| h * a).sum::<f64>();
-        }
-        let variable = |u: usize| &values[u * width..][..width];
-        let left = Panels::pack(count, width, variable, Some(weights));
-        let right = Panels::pack(count, width, variable, None);
-        add_gram(count, &left, &right, &mut matrix);
-    }
-    for (u, row) in matrix.chunks_exact_mut(count.max(1)).enumerate() {
-        let mean = means[u];
-        row.iter_mut().zip(&means).for_each(|(value, other)| *value -= mean * other);
-    }
-    matrix
-}
-
 /// M on some factors.
 struct Curvature {
     groups: Vec<usize>,
@@ -82,7 +35,7 @@ struct Curvature {
     damping: f64,
 }
 
-/// The solver, with the M it last used and how many it has made.
+/// The solver, with the M it last used.
 #[derive(Default)]
 pub struct Metric {
     curvature: Option<Curvature>,
@@ -96,8 +49,7 @@ fn coefficients(design: &dyn RowDesign, groups: &[usize]) -> Vec<usize> {
 impl Metric {
     /// The theta of unpenalised factors whose scores make up for the base weights as well as they can:
     /// there all weights are about the same, and the loss is as curved as it will be.
-    pub fn level(task: &Task) -> Vec<f64> {
-        let Task { design, loss, curvature } = *task;
+    pub fn level(design: &dyn RowDesign, loss: &Loss) -> Vec<f64> {
         let mut theta = vec![0.0; design.linear().len()];
         let free: Vec<usize> =
             (0..design.groups()).filter(|group| design.weight(*group) == 0.0).collect();
@@ -113,7 +65,7 @@ impl Metric {
         loss.centre(&equal, &mut wanted);
         let weighted: Vec<f64> = wanted.iter().zip(&equal).map(|(w, a)| w * a).collect();
         let products = design.moments(&weighted);
-        let mut matrix = curvature(&free, &equal);
+        let mut matrix = design.curvature(&free, &equal);
         let top = largest(&matrix, places.len());
         raise(&mut matrix, places.len(), 1e-9 * top);
         let mut solution: Vec<f64> = places.iter().map(|place| products[*place]).collect();
@@ -127,14 +79,12 @@ impl Metric {
     /// Minimise from `start` on.
     pub fn solve(
         &mut self,
-        task: &Task,
-        lambda: Lambda,
+        (design, loss, lambda): (&dyn RowDesign, &Loss, Lambda),
         start: Vec<f64>,
         tolerance: Tolerance,
         max_iter: usize,
         monitor: &Monitor,
     ) -> Result<Solved> {
-        let Task { design, loss, .. } = *task;
         let mut point = Point::new(design, loss, lambda, start);
         let mut iterations = 0;
         loop {
@@ -144,7 +94,7 @@ impl Metric {
                 return Ok(Solved { point, iterations, status: Status::within(accepted) });
             }
             let groups = working_groups(design, lambda, &point);
-            let fresh = self.renew(task, &groups, &point);
+            let fresh = self.renew(design, &groups, &point);
             let way = self.way(design, lambda, &point, tolerance);
             let way_scores = design.scores(&way);
             if lambda.ridge == 0.0 {
@@ -175,14 +125,14 @@ impl Metric {
     }
 
     /// Make M anew where there is none or it lacks a factor; whether it was.
-    fn renew(&mut self, task: &Task, groups: &[usize], point: &Point) -> bool {
+    fn renew(&mut self, design: &dyn RowDesign, groups: &[usize], point: &Point) -> bool {
         let has = |curvature: &Curvature| {
             groups.iter().all(|group| curvature.groups.binary_search(group).is_ok())
         };
         if self.curvature.as_ref().is_some_and(has) {
             return false;
         }
-        let matrix = (task.curvature)(groups, &point.weights.alpha);
+        let matrix = design.curvature(groups, &point.weights.alpha);
         self.curvature = Some(Curvature { groups: groups.to_vec(), matrix, damping: DAMPING });
         true
     }
