@@ -7,13 +7,18 @@ new_change_path <- function(fit, lambda1, features, settings, control,
                             variables, n, call, method = "kliep",
                             coding = NULL, extra = list()) {
     per_lambda2 <- c("lambda2", "objective", "gap", "kkt", "n_detected",
-                     "n_edges", "iterations", "status", "seconds")
+                     "n_edges", "effective_size", "iterations", "status",
+                     "seconds")
     per_coefficient <- c("step", "from", "to", "term", "value")
     # Rust has no NA for numbers, only NaN.
     is_number <- vapply(fit, is.double, NA)
     fit[is_number] <- lapply(fit[is_number], function(part) {
         replace(part, is.nan(part), NA)
     })
+    # A method that weights no observations.
+    if (is.null(fit$effective_size)) {
+        fit$effective_size <- rep(NA_real_, length(fit$lambda2))
+    }
     coefficients <- quick_frame(fit[per_coefficient])
     fit$n_edges <- edges_by_step(coefficients, features, length(fit$lambda2))
     structure(

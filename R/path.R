@@ -68,6 +68,13 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' tolerance was not reached, and there is a warning), `"unbounded"` and
 #' `"near_threshold"`.
 #'
+#' `effective_size` says how many observations the fitted weights of the
+#' sample in the denominator are worth, \eqn{1 / \sum_i \alpha_i^2}{
+#' 1 / sum_i alpha_i^2} with \eqn{\alpha_i \propto e^{\theta^\top f(y_i)}}{
+#' alpha_i = exp(theta' f(y_i)) over their sum}: all of them where nothing is
+#' detected, and few where a handful of observations carries the fit. With
+#' `direction = "symmetric"` it is the smaller one of the two samples.
+#'
 #' @section Without the ridge:
 #' With `lambda1 = 0` the problem has no solution once `lambda2` falls below a
 #' threshold that depends on the data: the objective has no lower bound. A
@@ -122,9 +129,9 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #'   the solver had to go through all factors of a large problem) and
 #'   `$diagnostics`, a data frame with one row for each `lambda2`: `lambda2`,
 #'   `objective`, `gap`, `kkt`, `n_detected` (factors), `n_edges`,
-#'   `iterations`, `status` and `seconds`, of which the first row's include
-#'   the search for `$lambda_max`. `kliep_change()` returns a `change`, which
-#'   is a `change_path` of length one.
+#'   `effective_size`, `iterations`, `status` and `seconds`, of which the first
+#'   row's include the search for `$lambda_max`. `kliep_change()` returns a
+#'   `change`, which is a `change_path` of length one.
 #'
 #' @references
 #' Liu, S., Quinn, J. A., Gutmann, M. U., Suzuki, T. and Sugiyama, M. (2014).

@@ -40,11 +40,18 @@ struct Request {
 impl Request {
     fn read(features: &Robj, settings: &Robj) -> Result<Self> {
         let fields = Fields::new(settings, "settings")?;
+        let family = Family::read(features)?;
+        let values = fields.doubles("penalty")?;
+        let penalty = match family {
+            // Two of them are those of its two factors.
+            Family::Table(..) => PenaltyFactors::Each(values),
+            _ => penalty(values),
+        };
         Ok(Self {
-            family: Family::read(features)?,
+            family,
             standardize: standardize(&fields.string("standardize")?)?,
             direction: direction(&fields.string("direction")?)?,
-            penalty: penalty(fields.doubles("penalty")?),
+            penalty,
             lambda1: fields.double("lambda1")?,
             grid: grid(&fields)?,
             method: method(&fields.string("solver")?)?,
@@ -219,6 +226,7 @@ fn path_for_r(path: &Path, family: &Family, [x, y]: [Scaling; 2]) -> Result<Robj
         ("iterations", counts(steps.iter().map(|step| step.iterations))?),
         ("status", Robj::from(status)),
         ("seconds", numbers(|step| step.seconds)),
+        ("effective_size", numbers(|step| step.effective_size)),
         ("log_normalizer", numbers(|step| step.log_normalizer)),
         ("mean_score", numbers(|step| step.mean_score)),
         ("step", step),

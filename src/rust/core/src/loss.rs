@@ -143,6 +143,13 @@ impl Loss {
         self.terms.iter().map(|term| softmax(term, &mut alpha[term.span.clone()])).collect()
     }
 
+    /// `1 / sum_i alpha_i^2`, the number of rows that equal weights would take to be as precise; the
+    /// smallest of all terms.
+    pub fn effective_size(&self, alpha: &[f64]) -> f64 {
+        let one = |term: &Term| alpha[term.span.clone()].iter().map(|a| a * a).sum::<f64>().recip();
+        self.terms.iter().map(one).fold(f64::INFINITY, f64::min)
+    }
+
     /// `c`: the row weights that make `xi_t = sum_r c_r f_t(r)`.
     pub fn row_weights(&self, alpha: &[f64]) -> Vec<f64> {
         let mut weights = self.linear.clone();

@@ -101,6 +101,8 @@ pub struct Step {
     pub log_normalizer: f64,
     /// `mean f'theta` over the numerator sample.
     pub mean_score: f64,
+    /// Effective size of the weighted sample; NaN where nothing is weighted.
+    pub effective_size: f64,
     /// The factors off zero.
     pub coefficients: Coefficients,
 }
@@ -189,6 +191,9 @@ impl Step {
         let log_normalizer = log_normalizer(&fitted, problem, &settings.denominator);
         let scores = problem.features.scores(settings.numerator.clone(), &fitted.coefficients);
         let mean_score = scores.iter().sum::<f64>() / scores.len() as f64;
+        let weighted = !unbounded && settings.normalizer == Normalizer::Empirical;
+        let effective_size =
+            if weighted { effective_size(&fitted.coefficients, problem) } else { f64::NAN };
         let coefficients = if unbounded { Coefficients::default() } else { fitted.coefficients };
         Self {
             lambda2,
@@ -200,6 +205,7 @@ impl Step {
             seconds: begun.elapsed().as_secs_f64(),
             log_normalizer: if unbounded { f64::NAN } else { log_normalizer },
             mean_score: if unbounded { f64::NAN } else { mean_score },
+            effective_size,
             coefficients,
         }
     }
@@ -213,6 +219,15 @@ fn log_normalizer(fitted: &Fitted, problem: &Problem, rows: &Range<usize>) -> f6
         Some(term) => fitted.log_sum[term],
         None => log_mean_exp(&problem.features.scores(rows.clone(), &fitted.coefficients)),
     }
+}
+
+fn effective_size(coefficients: &Coefficients, problem: &Problem) -> f64 {
+    let mut scores = Vec::with_capacity(problem.loss.scores());
+    for term in problem.loss.terms() {
+        let plain = problem.features.scores(term.rows.clone(), coefficients);
+        scores.extend(plain.iter().map(|score| term.sign * score));
+    }
+    problem.loss.effective_size(&problem.loss.weights(&scores).alpha)
 }
 
 /// Overflow-safe `log mean exp`.

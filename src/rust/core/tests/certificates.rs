@@ -25,6 +25,8 @@ fn assert_judged(judge: &Judge, step: &Step, lambda1: f64, exact: bool, what: &s
     near(step.objective, verdict.objective, "objective");
     near(step.residual, verdict.residual, "residual");
     near(step.log_normalizer, verdict.log_normalizer, "log_normalizer");
+    let off = step.effective_size / verdict.effective_size - 1.0;
+    assert!(off.abs() <= 1e-9, "{what}: effective size off by {off}");
     // L-BFGS may have better weights than alpha(theta) to certify theta with.
     assert!(step.gap <= verdict.gap + rounding, "{what}: gap {} {}", step.gap, verdict.gap);
     assert!(!exact || step.gap >= verdict.gap - rounding, "{what}: {} {}", step.gap, verdict.gap);

@@ -43,6 +43,8 @@ pub struct Verdict {
     pub residual: f64,
     pub xi: Vec<f64>,
     pub log_normalizer: f64,
+    /// `1 / sum alpha^2`, of the ratio where it is smallest.
+    pub effective_size: f64,
     /// The size of what the objective is a difference of: rounding errors are relative to it.
     pub scale: f64,
 }
@@ -215,6 +217,10 @@ impl Judge {
             residual,
             xi,
             log_normalizer: log_mean_exp(&scores[self.y.clone()]),
+            effective_size: alphas
+                .iter()
+                .map(|alpha| 1.0 / alpha.iter().map(|a| a * a).sum::<f64>())
+                .fold(f64::INFINITY, f64::min),
             scale: 1.0 + objective.abs() + linear + penalty + entropy.abs() + conjugate.abs(),
         }
     }
