@@ -7,7 +7,9 @@
 #' * Fit: [kliep_path()] over a grid of penalties, [kliep_change()] at one.
 #' * Choose what the factors look like: [feat_gaussian()].
 #' * Look: [edges()], [`coef()`][coef.change_path],
-#'   [`plot()`][plot.change_path], [`predict()`][predict.change_path].
+#'   [`plot()`][plot.change_path], [`predict()`][predict.change_path], [hubs()].
+#' * Go on elsewhere: [as_igraph()], [`tidy()`][tidy.change_path],
+#'   [`glance()`][glance.change_path].
 #' * Try out, on pairs of samples with a known change: [sim_gaussian()],
 #'   [sim_nonparanormal()], [sim_lattice()], [sim_diamond()], [sim_ising()],
 #'   [sim_genes()] and [sim_keywords()].

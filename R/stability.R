@@ -454,5 +454,6 @@ edges.kliep_stability <- function(object, lambda2 = NULL, ...) {
     refuse_lambda2(lambda2, "path", "Stability selection")
     kept <- object$edges[object$edges$kept, ]
     kept$kept <- NULL
+    rownames(kept) <- NULL
     kept
 }

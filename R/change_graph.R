@@ -1,0 +1,195 @@
+# The edges of any object that has edges(), as a graph: what as_igraph(),
+# as.matrix(), hubs() and the pictures of graphs are made from.
+
+# A list of the names of the `variables` and a data frame `edges`: `from` and
+# `to` as numbers of variables, `weight` as in edges(), its `sign` (NA for a
+# norm, which has none), and the lambda2 at which an edge `enters` (NA where
+# there is no path to enter).
+change_graph <- function(object, lambda2 = NULL, ...) {
+    found <- edges(object, lambda2 = lambda2, ...)
+    path <- path_of(object)
+    variables <- path$variables
+    places <- data.frame(from = match(found$from, variables),
+                         to = match(found$to, variables))
+    one <- has_one_coefficient(path$features, places$from, places$to)
+    places$weight <- found$weight
+    places$sign <- ifelse(as.vector(one), sign(found$weight), NA_real_)
+    places$enters <- if (!is.null(found$enters)) found$enters else
+        path_entries(path, places)
+    list(variables = variables, edges = places)
+}
+
+# What holds the variables and the features of an object, and, where it has
+# one, the path that its edges were found on.
+path_of <- function(object) {
+    if (inherits(object, "kliep_test")) return(object$selection$path)
+    if (inherits(object, c("kliep_select", "kliep_stability"))) {
+        return(object$path)
+    }
+    object
+}
+
+path_entries <- function(path, places) {
+    if (is_change(path) || !inherits(path, "change_path")) {
+        return(rep(NA_real_, nrow(places)))
+    }
+    entry_lambda2(path, places)
+}
+
+# One row for each variable: how many of its edges have changed, by how much
+# in all, and with which neighbour the most.
+vertex_changes <- function(graph) {
+    edges <- graph$edges
+    end <- c(edges$from, edges$to)
+    other <- c(edges$to, edges$from)
+    size <- rep(abs(edges$weight), 2L)
+    d <- length(graph$variables)
+    strength <- numeric(d)
+    strength[sort(unique(end))] <- as.double(rowsum(size, end))
+    first <- order(-size)
+    first <- first[!duplicated(end[first])]
+    strongest <- rep(NA_integer_, d)
+    strongest[end[first]] <- other[first]
+    data.frame(variable = graph$variables, degree = tabulate(end, d),
+               strength = strength, strongest = graph$variables[strongest])
+}
+
+# ---- igraph ----------------------------------------------------------------
+
+#' The change as an igraph or as a matrix
+#'
+#' The graph of the detected edges, for the tools of the \pkg{igraph} package
+#' and everything that reads its objects, or the symmetric matrix of their
+#' weights.
+#'
+#' @param object,x A `change_path` or `change`, or the result of
+#'   [kliep_select()], [kliep_test()], [kliep_stability()] or [kliep_infer()].
+#' @param lambda2 For a path or a selection, one value on the path, as in
+#'   [edges()].
+#' @param vertices `"all"` variables, or only those with a `"changed"` edge.
+#' @param ... Passed on to [edges()]: `rule` and `level` of an inference, for
+#'   instance.
+#' @return `as_igraph()`: an undirected igraph with a vertex for each variable.
+#'   * Edges have `weight`, the absolute value of the change, as igraph's
+#'     algorithms want it positive; `sign`, 1 where the interaction is higher
+#'     in `x`, -1 where it is higher in `y`, and `NA` where an edge has several
+#'     coefficients and the weight is their norm; `change`, the weight with its
+#'     sign, as [edges()] gives it; and `enters`, the largest `lambda2` of the
+#'     path at which the edge is detected (`NA` where there is no path).
+#'   * Vertices have `name`, `degree` (the number of changed edges) and
+#'     `strength` (the sum of their absolute weights).
+#'
+#'   `as.matrix()`: a symmetric matrix with a row and a column for each
+#'   variable, the weights of the detected edges in it and zeros elsewhere. Its
+#'   diagonal is zero; [`coef()`][coef.change_path] has there what changed in
+#'   the variables alone, and is sparse.
+#' @seealso [hubs()], and [`plot(type = "graph")`][plot.change_path] to draw it.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 300, n_changed = 4)
+#' path <- kliep_path(pair$x, pair$y)
+#' graph <- as_igraph(path, lambda2 = path$lambda2[15])
+#' graph
+#' igraph::components(graph)$csize
+#' as.matrix(path, lambda2 = path$lambda2[15])[1:4, 1:4]
+as_igraph <- function(object, lambda2 = NULL, ...) {
+    UseMethod("as_igraph")
+}
+
+#' @rdname as_igraph
+#' @export
+as_igraph.default <- function(object, lambda2 = NULL,
+                              vertices = c("all", "changed"), ...) {
+    vertices <- check_choice(vertices, "vertices", c("all", "changed"))
+    graph <- change_graph(object, lambda2, ...)
+    points <- vertex_changes(graph)
+    edges <- graph$edges
+    made <- igraph::graph_from_data_frame(
+        data.frame(
+            from = graph$variables[edges$from], to = graph$variables[edges$to],
+            weight = abs(edges$weight), sign = edges$sign,
+            change = edges$weight, enters = edges$enters
+        ),
+        directed = FALSE,
+        vertices = data.frame(name = points$variable, degree = points$degree,
+                              strength = points$strength)
+    )
+    if (vertices == "all") return(made)
+    igraph::induced_subgraph(made, which(points$degree > 0L))
+}
+
+# ---- matrix ----------------------------------------------------------------
+
+#' @rdname as_igraph
+#' @export
+as.matrix.change_path <- function(x, lambda2 = NULL, ...) {
+    graph <- change_graph(x, lambda2, ...)
+    variables <- graph$variables
+    d <- length(variables)
+    check_memory(8 * d^2, paste("A matrix of", count_of(d, "variable")),
+                 hint = "`coef()` gives a sparse one.")
+    edges <- graph$edges
+    made <- matrix(0, d, d, dimnames = list(variables, variables))
+    made[cbind(edges$from, edges$to)] <- edges$weight
+    made[cbind(edges$to, edges$from)] <- edges$weight
+    made
+}
+
+#' @rdname as_igraph
+#' @export
+as.matrix.kliep_select <- as.matrix.change_path
+
+#' @rdname as_igraph
+#' @export
+as.matrix.kliep_test <- as.matrix.change_path
+
+#' @rdname as_igraph
+#' @export
+as.matrix.kliep_stability <- as.matrix.change_path
+
+#' @rdname as_igraph
+#' @export
+as.matrix.kliep_inference <- as.matrix.change_path
+
+# ---- hubs ------------------------------------------------------------------
+
+#' The variables around which most has changed
+#'
+#' Ranks the variables by how much of their neighbourhood has changed.
+#'
+#' @inheritParams as_igraph
+#' @param by What to rank by: `"degree"`, the number of changed edges (ties by
+#'   strength), or `"strength"`, the sum of their absolute weights.
+#' @return A data frame with one row for each variable that has a changed edge,
+#'   first those with most: `variable`; `degree`, the number of its edges that
+#'   have changed; `strength`, the sum of their absolute weights; `share`, how
+#'   much of the strength of all changed edges that is (an edge belongs to both
+#'   its ends, so that all shares add up to two); and `strongest`, the
+#'   neighbour with which the change is largest.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 300, n_changed = 4)
+#' chosen <- kliep_select(pair$x, pair$y, nlambda = 15)
+#' head(hubs(chosen))
+hubs <- function(object, lambda2 = NULL, ...) {
+    UseMethod("hubs")
+}
+
+#' @rdname hubs
+#' @export
+hubs.default <- function(object, lambda2 = NULL, by = c("degree", "strength"),
+                         ...) {
+    by <- check_choice(by, "by", c("degree", "strength"))
+    graph <- change_graph(object, lambda2, ...)
+    found <- vertex_changes(graph)
+    total <- sum(abs(graph$edges$weight))
+    found$share <- if (total > 0) found$strength / total else 0
+    found <- found[found$degree > 0L, c("variable", "degree", "strength",
+                                        "share", "strongest")]
+    other <- setdiff(c("degree", "strength"), by)
+    found <- found[order(-found[[by]], -found[[other]]), ]
+    rownames(found) <- NULL
+    found
+}
