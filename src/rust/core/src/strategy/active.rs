@@ -41,6 +41,16 @@ impl<'a> Active<'a> {
         }
     }
 
+    /// How many factors the strong rule expects off zero at the next lambda2.
+    pub fn expected(&self) -> usize {
+        self.strong.len()
+    }
+
+    /// The scores of the last fit.
+    pub fn scores(&self) -> &[f64] {
+        &self.inner.scores
+    }
+
     /// The working set for the next lambda2: what is off zero, and what the strong rule expects.
     fn prepare(&mut self, at: Around) {
         let expected = 2.0 * at.now - at.last;

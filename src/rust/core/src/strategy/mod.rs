@@ -2,6 +2,7 @@
 
 mod active;
 mod closed_form;
+mod growing;
 mod inner;
 mod paper;
 mod small;
@@ -19,8 +20,10 @@ use crate::solver::Solved;
 use crate::whole::Whole;
 use crate::working::WorkingSet;
 use active::Active;
+use growing::Growing;
 
-/// Problems whose factors can be looked at this cheaply are solved over all of them at once.
+/// Problems whose factors can be looked at this cheaply are solved over all of them at once, from
+/// where enough of them are off zero.
 const WHOLE_COST: usize = 1 << 23;
 /// The same where there are more scores than factors, so that a working set would save little.
 const TALL_COST: usize = 1 << 27;
@@ -114,9 +117,12 @@ pub fn auto<'a>(problem: &'a Problem, limits: Limits) -> Box<dyn Auto + 'a> {
         set.activate(problem, 0..factors);
         return Box::new(Small::new(&problem.loss, set, limits));
     };
+    let cost = Whole::cost(problem, products);
     let tall = problem.loss.scores() >= factors;
-    if Whole::cost(problem, products) <= if tall { TALL_COST } else { WHOLE_COST } {
+    if tall && cost <= TALL_COST {
         Box::new(Small::new(&problem.loss, Whole::new(problem, products), limits))
+    } else if cost <= WHOLE_COST {
+        Box::new(Growing::new(problem, products, limits))
     } else {
         Box::new(Active::new(problem, products, limits))
     }

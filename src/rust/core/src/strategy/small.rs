@@ -3,6 +3,7 @@
 use super::inner::Inner;
 use super::{Around, Auto, Fitted, Limits, Solve};
 use crate::error::Result;
+use crate::features::Coefficients;
 use crate::loss::Loss;
 use crate::monitor::Monitor;
 use crate::penalty::norm;
@@ -20,6 +21,15 @@ impl<'a, D: RowDesign> Small<'a, D> {
         let mut inner = Inner::new(loss, limits, true);
         inner.theta = vec![0.0; design.linear().len()];
         Self { design, inner }
+    }
+
+    /// Go on from a fit by another strategy, and its scores.
+    pub fn resume(&mut self, fitted: &Coefficients, scores: &[f64]) {
+        self.inner.theta.fill(0.0);
+        for (factor, theta) in fitted.iter() {
+            self.inner.theta[self.design.span(factor)].copy_from_slice(theta);
+        }
+        self.inner.scores.copy_from_slice(scores);
     }
 }
 
