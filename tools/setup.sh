@@ -76,16 +76,30 @@ missing_packages() {
 
 # ---- getting it ------------------------------------------------------------
 
+# Debian's package for an R package, which is CRAN's or Bioconductor's.
+r_package_of() {
+    lower=$(echo "$1" | tr '[:upper:]' '[:lower:]')
+    if apt-cache show "r-bioc-$lower" > /dev/null 2>&1 &&
+        ! apt-cache show "r-cran-$lower" > /dev/null 2>&1; then
+        echo "r-bioc-$lower"
+    else
+        echo "r-cran-$lower"
+    fi
+}
+
 can_install() {
     command -v apt-get > /dev/null && [ "$(id -u)" = 0 ]
 }
 
+apt_update() {
+    [ -z "$apt_updated" ] || return 0
+    apt-get update > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
+    apt_updated=yes
+}
+
 apt_install() {
     echo "set-up: installing $*"
-    if [ -z "$apt_updated" ]; then
-        apt-get update > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
-        apt_updated=yes
-    fi
+    apt_update
     DEBIAN_FRONTEND=noninteractive apt-get install --yes \
         --no-install-recommends "$@" > "$log" 2>&1 && return
     cat "$log" >&2
@@ -119,9 +133,11 @@ fi
 
 packages=$(missing_packages)
 if [ -n "$packages" ] && can_install; then
+    # Only then does apt know what there is.
+    apt_update
     wanted=
     for name in $packages; do
-        wanted="$wanted r-cran-$(echo "$name" | tr '[:upper:]' '[:lower:]')"
+        wanted="$wanted $(r_package_of "$name")"
     done
     # shellcheck disable=SC2086
     apt_install $wanted
