@@ -55,18 +55,20 @@
 #' path <- dtrace_path(pair$x, pair$y, nlambda = 20)
 #' path
 #' edges(path, lambda2 = path$lambda2[10])
-dtrace_path <- function(x, y, lambda = NULL, nlambda = 50,
+dtrace_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
                         lambda_min_ratio = NULL,
                         standardize = c("within", "pooled", "none"),
                         control = kliep_control(), progress = interactive(),
                         ...) {
     call <- match.call()
-    check_dots(list(...), names(formals()), "dtrace_path")
+    found <- find_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments()),
+               "dtrace_path")
     standardize <- check_standardize(standardize, feat_gaussian())
     grid <- check_grid(lambda, nlambda, lambda_min_ratio)
     control <- check_control(control)
     progress <- check_flag(progress, "progress")
-    samples <- baseline_samples(x, y, standardize)
+    samples <- baseline_samples(found$x, found$y, standardize)
     covariances <- sample_moments(samples, function(n) n - 1, standardize)
     fit <- rust_fit_dtrace(
         covariances$x, covariances$y, c(rust_grid(grid, samples), control),
@@ -83,7 +85,7 @@ dtrace_path <- function(x, y, lambda = NULL, nlambda = 50,
                          progress = FALSE)
     )
     warn_unfinished(path)
-    path
+    with_conditions(path, found)
 }
 
 # ---- scores on further samples ---------------------------------------------

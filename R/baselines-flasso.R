@@ -71,21 +71,23 @@
 #' path <- flasso_path(pair$x, pair$y, nlambda = 20)
 #' path
 #' edges(path, lambda2 = path$lambda2[10])
-flasso_path <- function(x, y, lambda1 = 0.1, lambda2 = NULL, nlambda = 50,
+flasso_path <- function(x, y = NULL, lambda1 = 0.1, lambda2 = NULL, nlambda = 50,
                         lambda_min_ratio = NULL,
                         standardize = c("within", "pooled", "none"),
                         rule = c("and", "or", "mean"),
                         control = kliep_control(), progress = interactive(),
                         ...) {
     call <- match.call()
-    check_dots(list(...), names(formals()), "flasso_path")
+    found <- find_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments()),
+               "flasso_path")
     standardize <- check_standardize(standardize, feat_gaussian())
     lambda1 <- check_lambda1(lambda1)
     grid <- check_grid(lambda2, nlambda, lambda_min_ratio, "lambda2")
     rule <- check_choice(rule, "rule", c("and", "or", "mean"))
     control <- check_control(control)
     progress <- check_flag(progress, "progress")
-    samples <- baseline_samples(x, y, standardize)
+    samples <- baseline_samples(found$x, found$y, standardize)
     moments <- sample_moments(samples, identity, standardize)
     fit <- rust_fit_flasso(
         moments$x, moments$y,
@@ -106,7 +108,7 @@ flasso_path <- function(x, y, lambda1 = 0.1, lambda2 = NULL, nlambda = 50,
                      variances = residual_variances(fit))
     )
     warn_unfinished(path)
-    path
+    with_conditions(path, found)
 }
 
 # One row for each variable and one column for each step.

@@ -43,7 +43,8 @@
 #' @param penalize_diagonal Does the penalty include the diagonal, as in the
 #'   paper?
 #' @param control Accuracy and iterations: [kliep_control()].
-#' @param ... Must be empty.
+#' @param ... How to find the two samples in `x`, where it holds both: see
+#'   [two_samples()].
 #' @return A `change_path` with `$method` `"glasso"`, as from [kliep_path()],
 #'   for [edges()], [`coef()`][coef.change_path],
 #'   [`plot()`][plot.change_path] and the rest. The change has the sign of
@@ -69,19 +70,21 @@
 #' path <- glasso_path(pair$x, pair$y, nlambda = 20)
 #' path
 #' edges(path, lambda2 = path$lambda2[10])
-glasso_path <- function(x, y, lambda = NULL, nlambda = 50,
+glasso_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
                         lambda_min_ratio = NULL,
                         standardize = c("within", "pooled", "none"),
                         penalize_diagonal = TRUE, control = kliep_control(),
                         progress = interactive(), ...) {
     call <- match.call()
-    check_dots(list(...), names(formals()), "glasso_path")
+    found <- find_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments()),
+               "glasso_path")
     standardize <- check_standardize(standardize, feat_gaussian())
     grid <- check_grid(lambda, nlambda, lambda_min_ratio)
     penalize_diagonal <- check_flag(penalize_diagonal, "penalize_diagonal")
     control <- check_control(control)
     progress <- check_flag(progress, "progress")
-    samples <- baseline_samples(x, y, standardize)
+    samples <- baseline_samples(found$x, found$y, standardize)
     covariances <- sample_moments(samples, function(n) n - 1, standardize)
     lambda_max <- round_up(max(vapply(covariances, function(s) {
         max(abs(s[upper.tri(s)]))
@@ -99,7 +102,7 @@ glasso_path <- function(x, y, lambda = NULL, nlambda = 50,
         extra = list(networks = fits$networks)
     )
     warn_unfinished(path)
-    path
+    with_conditions(path, found)
 }
 
 # One step after the other, each started from the one before, up to one

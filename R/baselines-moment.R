@@ -23,7 +23,8 @@
 #' @inheritParams kliep_path
 #' @param lambda The thresholds, in decreasing order; `$lambda2` of the path.
 #'   `NULL` takes a grid as in [kliep_path()].
-#' @param ... Must be empty.
+#' @param ... How to find the two samples in `x`, where it holds both: see
+#'   [two_samples()].
 #' @return A `change_path` with `$method` `"moment"`, as from [kliep_path()],
 #'   for [edges()], [`coef()`][coef.change_path],
 #'   [`plot()`][plot.change_path] and the rest. The coefficient of an edge is
@@ -39,14 +40,16 @@
 #' pair <- sim_gaussian(d = 10, n = 500, n_changed = 3)
 #' path <- moment_path(pair$x, pair$y, nlambda = 20)
 #' edges(path, lambda2 = path$lambda2[10])
-moment_path <- function(x, y, lambda = NULL, nlambda = 50,
+moment_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
                         lambda_min_ratio = NULL,
                         standardize = c("within", "pooled", "none"), ...) {
     call <- match.call()
-    check_dots(list(...), names(formals()), "moment_path")
+    found <- find_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments()),
+               "moment_path")
     standardize <- check_standardize(standardize, feat_gaussian())
     grid <- check_grid(lambda, nlambda, lambda_min_ratio)
-    samples <- baseline_samples(x, y, standardize, center = "standardize")
+    samples <- baseline_samples(found$x, found$y, standardize, center = "standardize")
     moments <- sample_moments(samples, identity, standardize)
     difference <- moments$x - moments$y
     lambda_max <- round_up(max(abs(difference)))
@@ -55,11 +58,12 @@ moment_path <- function(x, y, lambda = NULL, nlambda = 50,
         kept <- difference * (abs(difference) > grid[step])
         matrix_coefficients(kept, step, diagonal = 1)
     })
-    baseline_path(
+    path <- baseline_path(
         "moment", lambda_max, exact_diagnostics(grid),
         do.call(rbind, coefficients), samples, standardize, call,
         arguments = list(standardize = standardize), solver = "threshold"
     )
+    with_conditions(path, found)
 }
 
 # Steps that need no solver.

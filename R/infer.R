@@ -116,7 +116,8 @@
 #'   the pooled standard deviations.
 #' @param control Accuracy, iterations and threads: [kliep_control()].
 #' @param progress Show a progress bar when it takes long?
-#' @param ... Must be empty.
+#' @param ... How to find the two samples in `x`, where it holds both: see
+#'   [two_samples()].
 #'
 #' @return An object of class `kliep_inference`, with [print()],
 #'   [`plot()`][plot.kliep_inference], [`edges()`][edges.kliep_inference] (the
@@ -157,7 +158,7 @@
 #' # One edge alone.
 #' kliep_infer(pair$x, pair$y, feat_ising(),
 #'             edges = data.frame(from = "V1", to = "V2"))$estimates
-kliep_infer <- function(x, y, features = feat_gaussian(), edges = NULL,
+kliep_infer <- function(x, y = NULL, features = feat_gaussian(), edges = NULL,
                         estimator = c("double_selection", "one_step"),
                         level = 0.95, n_boot = 1000, lambda = NULL,
                         row_lambda = NULL, refit = TRUE,
@@ -165,9 +166,11 @@ kliep_infer <- function(x, y, features = feat_gaussian(), edges = NULL,
                         control = kliep_control(), progress = interactive(),
                         ...) {
     call <- match.call()
-    check_dots(list(...), names(formals()), "kliep_infer")
+    found <- find_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments()),
+               "kliep_infer")
     features <- check_single_coefficient(features)
-    samples <- check_samples(x, y, features, least = 10L)
+    samples <- check_samples(found$x, found$y, features, least = 10L)
     level <- check_fraction(level, "level")
     edges <- check_edges(edges, samples$variables)
     control <- check_control(control)
@@ -189,7 +192,9 @@ kliep_infer <- function(x, y, features = feat_gaussian(), edges = NULL,
     check_constant(samples, settings$standardize)
     progress <- check_flag(progress, "progress")
     fit <- fit_inference(samples, features, edges, settings, progress)
-    new_inference(fit, edges, settings, features, samples, level, call)
+    result <- new_inference(fit, edges, settings, features, samples, level,
+                            call)
+    with_conditions(result, found)
 }
 
 fit_inference <- function(samples, features, edges, settings, progress) {
@@ -408,7 +413,7 @@ format.kliep_inference <- function(x, ...) {
     c(
         paste0("<kliep_inference> of ", count_of(nrow(x$estimates), "edge"),
                " by ", name[[set$estimator]]),
-        format_head(x)[2L],
+        format_head(x)[-1L],
         paste0("  features   ", name_features(x$features), ", standardize ",
                set$standardize),
         paste0("  penalties  lambda = ", format(set$lambda, digits = 3L),

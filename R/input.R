@@ -6,15 +6,6 @@
 # Both samples as double matrices with the same columns in the same order.
 # Ising features bring their own coding of what a column holds.
 check_samples <- function(x, y, features = NULL, least = 2L) {
-    absent <- c("x", "y")[c(missing(x), missing(y))]
-    if (length(absent) > 0L) {
-        stop_kliep(
-            "missing_sample",
-            paste0("Two samples are needed: ", name_some(absent),
-                   if (length(absent) == 1L) " is" else " are", " missing."),
-            hint = "Give both: `x` for the one, `y` for the other condition."
-        )
-    }
     coded <- if (identical(features$family, "ising")) code_two_valued(x, y)
     x <- check_sample(if (is.null(coded)) x else coded$x, "x", least)
     y <- check_sample(if (is.null(coded)) y else coded$y, "y", least)
@@ -136,8 +127,10 @@ check_finite <- function(sample, arg) {
                count_of(length(bad), "NA, NaN or infinite value"),
                "; the first is ", format(sample[bad[1L]]),
                " in row ", row, ", column ", label, "."),
-        hint = paste("Drop or impute these values first; `complete.cases()`",
-                     "finds rows without missing values.")
+        hint = if (arg %in% c("x", "y") && is.na(sample[bad[1L]])) paste(
+            "`na = \"omit\"` leaves out observations with missing values,",
+            "`na = \"impute_median\"` fills them in."
+        ) else "Drop or impute these values first."
     )
 }
 

@@ -86,7 +86,8 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' @param x,y The two samples: numeric matrices or data frames with
 #'   observations in rows and the same variables in columns, matched by name
 #'   where both have names. `x` is drawn from P (the numerator), `y` from Q
-#'   (the denominator).
+#'   (the denominator). Or all observations as `x`, in a table or an object of
+#'   Bioconductor, and what divides them in `...`: see [two_samples()].
 #' @param features What the factors look like, made by a `feat_*()` function:
 #'   [feat_gaussian()], [feat_nonparanormal()], [feat_polynomial()],
 #'   [feat_ising()] for binary data, [feat_rbf()], [feat_custom()] or
@@ -117,10 +118,10 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #'   answer.
 #' @param control Accuracy, iterations and threads: [kliep_control()].
 #' @param progress Show a progress bar when the fit takes long?
-#' @param ... For `kliep_change()`: `penalty_factor`, `standardize`,
-#'   `direction`, `normalizer`, `solver`, `control` and `progress`, as above.
-#'   For
-#'   `kliep_path()`: must be empty.
+#' @param ... How to find the two samples in `x`, where it holds both: see
+#'   [two_samples()]. For `kliep_change()` also `penalty_factor`,
+#'   `standardize`, `direction`, `normalizer`, `solver`, `control` and
+#'   `progress`, as above.
 #'
 #' @return An object of class `change_path`, with [print()] and [summary()]
 #'   methods, [`coef()`][coef.change_path], [edges()],
@@ -148,7 +149,7 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #'
 #' fit <- kliep_change(pair$x, pair$y, lambda2 = 0.5 * path$lambda_max)
 #' edges(fit)
-kliep_path <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
+kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                        lambda2 = NULL, nlambda = 50, lambda_min_ratio = NULL,
                        penalty_factor = NULL,
                        standardize = c("within", "pooled", "none"),
@@ -158,24 +159,28 @@ kliep_path <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
                        control = kliep_control(),
                        progress = interactive(), ...) {
     call <- match.call()
-    check_dots(list(...), names(formals()), "kliep_path")
+    samples <- find_samples(x, y, list(...))
+    check_dots(samples$rest, c(names(formals()), sample_arguments()),
+               "kliep_path")
     path <- fit_path(
-        x, y, features, lambda1, lambda2, nlambda, lambda_min_ratio,
-        penalty_factor, standardize, direction, normalizer, solver, control,
-        progress, call
+        samples$x, samples$y, features, lambda1, lambda2, nlambda,
+        lambda_min_ratio, penalty_factor, standardize, direction, normalizer,
+        solver, control, progress, call
     )
     warn_unfinished(path)
-    path
+    with_conditions(path, samples)
 }
 
 #' @rdname kliep_path
 #' @export
-kliep_change <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
+kliep_change <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                          lambda2, ...) {
     call <- match.call()
     passed <- c("penalty_factor", "standardize", "direction", "normalizer",
                 "solver", "control", "progress")
-    check_dots(list(...), c(names(formals()), passed), "kliep_change")
+    samples <- find_samples(x, y, list(...))
+    check_dots(samples$rest, c(names(formals()), sample_arguments(), passed),
+               "kliep_change")
     if (missing(lambda2) || length(lambda2) != 1L) {
         stop_kliep(
             "lambda",
@@ -184,10 +189,13 @@ kliep_change <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
             hint = "`kliep_path()` fits many, and chooses a grid itself."
         )
     }
-    change <- fit_change(x, y, features, lambda1, lambda2, call, ...)
+    change <- do.call(fit_change, c(
+        list(samples$x, samples$y, features, lambda1, lambda2, call),
+        samples$rest
+    ), quote = TRUE)
     stop_if_unbounded(change)
     warn_unfinished(change)
-    change
+    with_conditions(change, samples)
 }
 
 fit_change <- function(x, y, features, lambda1, lambda2, call,

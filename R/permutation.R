@@ -78,10 +78,11 @@
 #' warning of class `kliep_warning_replicate`, and left out.
 #'
 #' @param x,y The two samples, as for [kliep_path()].
-#' @param ... Passed on to the selection: `features`, `lambda1`, `lambda2`,
-#'   `folds`, `rule`, `nlambda`, `lambda_min_ratio`, `penalty_factor`,
-#'   `standardize`, `direction`, `normalizer`, `solver` and `control`, as for
-#'   [kliep_select()].
+#' @param ... How to find the two samples in `x`, where it holds both: see
+#'   [two_samples()]. The rest is passed on to the selection: `features`,
+#'   `lambda1`, `lambda2`, `folds`, `rule`, `nlambda`, `lambda_min_ratio`,
+#'   `penalty_factor`, `standardize`, `direction`, `normalizer`, `solver` and
+#'   `control`, as for [kliep_select()].
 #' @param n_perm The number of shuffles.
 #' @param level The significance level.
 #' @param adjust How p-values are adjusted for the number of edges: `"maxT"`,
@@ -133,13 +134,14 @@
 #' edges(test)
 #' pair$truth
 #' plot(test)
-kliep_test <- function(x, y, ..., n_perm = 100, level = 0.05,
+kliep_test <- function(x, y = NULL, ..., n_perm = 100, level = 0.05,
                        adjust = "maxT", keep = c("adjusted", "paper"),
                        block = NULL, align = TRUE, checkpoint = NULL,
                        progress = interactive()) {
     call <- match.call()
-    check_dots(list(...), c(names(formals()), selection_arguments()),
-               "kliep_test")
+    found <- find_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments(),
+                             selection_arguments()), "kliep_test")
     rules <- list(
         level = check_fraction(level, "level"),
         adjust = check_choice(adjust, "adjust",
@@ -147,13 +149,15 @@ kliep_test <- function(x, y, ..., n_perm = 100, level = 0.05,
         keep = check_choice(keep, "keep", c("adjusted", "paper"))
     )
     progress <- check_flag(progress, "progress")
-    settings <- check_selection(...)
-    samples <- check_samples(x, y, settings$candidates[[1L]]$features)
+    settings <- do.call(check_selection, found$rest)
+    samples <- check_samples(found$x, found$y,
+                             settings$candidates[[1L]]$features)
     units <- check_units(block, samples, settings$folds)
     n_perm <- check_n_perm(n_perm, units$n_x, units$n_y, settings$alike)
     warn_few_shuffles(n_perm, rules)
     ready <- do.call(prepare_candidates, c(
-        list(settings$candidates, x, y, settings$lambda2), settings$fits
+        list(settings$candidates, found$x, found$y, settings$lambda2),
+        settings$fits
     ))
     paths <- fit_observed(ready, settings)
     pool <- pool_samples(ready, units, check_flag(align, "align"))
@@ -170,11 +174,12 @@ kliep_test <- function(x, y, ..., n_perm = 100, level = 0.05,
         down_to = least_entry(observed, settings), label = "kliep_test()",
         checkpoint = checkpoint, progress = progress, seed = seed
     )
-    new_kliep_test(
+    test <- new_kliep_test(
         observed, done, rules, settings$candidates, call,
         selection = new_selection(settings$candidates, paths, observed$scores,
                                   "cv", settings$rule, settings$folds, call)
     )
+    with_conditions(test, found)
 }
 
 # ---- what is asked for -----------------------------------------------------
@@ -513,7 +518,7 @@ format.kliep_test <- function(x, ...) {
     c(
         paste0("<kliep_test> by ", count_of(x$n_perm, "shuffle"),
                ", level ", format(x$level)),
-        format_head(x$selection$path)[2L],
+        format_head(x$selection$path)[-1L],
         paste0("  selected   ", row$candidate, " at lambda2 = ",
                format(row$lambda2, digits = 4L)),
         paste0("  no change  p = ", format(x$global$p_value, digits = 2L),

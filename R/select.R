@@ -45,9 +45,10 @@
 #' @param newx,newy Further observations of the two samples, for `"holdout"`.
 #' @param rule `"best"` takes the highest score, `"1se"` the largest `lambda2`
 #'   of the same candidate whose score is within one standard error of it.
-#' @param ... Passed on to the fits: `nlambda`, `lambda_min_ratio`,
-#'   `penalty_factor`, `standardize`, `direction`, `normalizer`, `solver` and
-#'   `control`, as for [kliep_path()].
+#' @param ... How to find the two samples in `x`, where it holds both: see
+#'   [two_samples()]. The rest is passed on to the fits: `nlambda`,
+#'   `lambda_min_ratio`, `penalty_factor`, `standardize`, `direction`,
+#'   `normalizer`, `solver` and `control`, as for [kliep_path()].
 #'
 #' @return An object of class `kliep_select`, with [print()],
 #'   [`plot()`][plot.kliep_select], [edges()], [`coef()`][coef.change_path],
@@ -71,22 +72,25 @@
 #' )
 #' chosen
 #' edges(chosen)
-kliep_select <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
+kliep_select <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                          lambda2 = NULL, criterion = c("cv", "holdout"),
                          folds = 5, newx = NULL, newy = NULL,
                          rule = c("best", "1se"), ...) {
     call <- match.call()
-    check_dots(list(...), c(names(formals()),
-                            names(formals(check_candidate_fit))),
+    found <- find_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments(),
+                             names(formals(check_candidate_fit))),
                "kliep_select")
     criterion <- check_criterion(criterion, newx, newy)
     rule <- check_choice(rule, "rule", c("best", "1se"))
     candidates <- check_candidates(features, lambda1)
-    samples <- check_samples(x, y, candidates[[1L]]$features)
+    samples <- check_samples(found$x, found$y, candidates[[1L]]$features)
     if (criterion == "cv") {
         parts <- draw_folds(nrow(samples$x), nrow(samples$y), folds)
     }
-    ready <- prepare_candidates(candidates, x, y, check_lambda2(lambda2), ...)
+    ready <- do.call(prepare_candidates, c(
+        list(candidates, found$x, found$y, check_lambda2(lambda2)), found$rest
+    ))
     paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
                        label = "Paths of all candidates")
     scores <- if (criterion == "cv") {
@@ -94,8 +98,11 @@ kliep_select <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
     } else {
         lapply(paths, holdout_scores, newx = newx, newy = newy)
     }
-    new_selection(candidates, paths, scores, criterion, rule,
-                  folds = if (criterion == "cv") parts$folds, call = call)
+    selection <- new_selection(
+        candidates, paths, scores, criterion, rule,
+        folds = if (criterion == "cv") parts$folds, call = call
+    )
+    with_conditions(selection, found)
 }
 
 # ---- what is asked for -----------------------------------------------------
@@ -300,6 +307,7 @@ format.kliep_select <- function(x, ...) {
     else "hold-out samples"
     c(
         paste0("<kliep_select> by ", by, ", rule \"", x$rule, "\""),
+        format_conditions(x),
         paste0("  chosen     ", row$candidate, " at lambda2 = ",
                format(row$lambda2, digits = 4L)),
         paste0("  score      ", format(row$score, digits = 4L), " (se ",

@@ -38,8 +38,9 @@
 #' @inheritSection kliep_test Parallel, and runs that are cut off
 #'
 #' @param x,y The two samples, as for [kliep_path()].
-#' @param ... Passed on to the fits: `features`, `lambda1`, `lambda2`,
-#'   `nlambda`, `lambda_min_ratio`, `penalty_factor`, `standardize`,
+#' @param ... How to find the two samples in `x`, where it holds both: see
+#'   [two_samples()]. The rest is passed on to the fits: `features`, `lambda1`,
+#'   `lambda2`, `nlambda`, `lambda_min_ratio`, `penalty_factor`, `standardize`,
 #'   `direction`, `normalizer`, `solver` and `control`, as for [kliep_path()].
 #' @param n_subsamples The number of halves, twice that of pairs, so even.
 #' @param q How many edges each half names, or `NULL`.
@@ -83,19 +84,22 @@
 #' edges(stable)
 #' pair$truth
 #' plot(stable)
-kliep_stability <- function(x, y, ..., n_subsamples = 100, q = NULL,
+kliep_stability <- function(x, y = NULL, ..., n_subsamples = 100, q = NULL,
                             threshold = NULL, max_false = 1,
                             assumption = c("none", "r-concave"),
                             checkpoint = NULL, progress = interactive()) {
     call <- match.call()
-    check_dots(list(...), c(names(formals()), stability_arguments()),
-               "kliep_stability")
+    found <- find_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments(),
+                             stability_arguments()), "kliep_stability")
     n_pairs <- check_subsamples(n_subsamples)
     progress <- check_flag(progress, "progress")
-    settings <- check_path_settings(...)
-    check_halves(check_samples(x, y, settings$candidates[[1L]]$features))
+    settings <- do.call(check_path_settings, found$rest)
+    check_halves(check_samples(found$x, found$y,
+                               settings$candidates[[1L]]$features))
     ready <- do.call(prepare_candidates, c(
-        list(settings$candidates, x, y, settings$lambda2), settings$fits
+        list(settings$candidates, found$x, found$y, settings$lambda2),
+        settings$fits
     ))
     path <- fit_observed(ready, settings)[[1L]]
     design <- design_stability(
@@ -109,7 +113,7 @@ kliep_stability <- function(x, y, ..., n_subsamples = 100, q = NULL,
         label = "kliep_stability()", checkpoint = checkpoint,
         progress = progress
     )
-    new_kliep_stability(done, design, path, call)
+    with_conditions(new_kliep_stability(done, design, path, call), found)
 }
 
 # ---- what is asked for -----------------------------------------------------
@@ -418,7 +422,7 @@ format.kliep_stability <- function(x, ...) {
     c(
         paste0("<kliep_stability> by ", count_of(x$n_subsamples / 2, "pair"),
                " of halves"),
-        format_head(x$path)[2L],
+        format_head(x$path)[-1L],
         format_settings(x$path),
         paste0("  named      ", x$q, " of ", count_of(x$n_edges, "edge"),
                " by each half"),
