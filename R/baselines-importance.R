@@ -67,7 +67,8 @@
 #'   of the standardised variables.
 #' @param seed A whole number that fixes the points; `NULL` draws one, so that
 #'   [set.seed()] fixes them too. It is kept in `$arguments$seed`.
-#' @param ... Must be empty.
+#' @param ... How to find the two samples in `x`, where it holds both: see
+#'   [two_samples()].
 #' @return A `change_path` with `$method` `"is_glasso"` or `"is_flasso"`, as
 #'   from [kliep_path()], for [edges()], [`coef()`][coef.change_path],
 #'   [`plot()`][plot.change_path] and the rest. `$networks` is a data frame
@@ -84,34 +85,44 @@
 #' path <- is_flasso_path(pair$x, pair$y, nlambda = 5, points = 5000)
 #' path
 #' path$effective_size
-is_glasso_path <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
-                           lambda2 = NULL, nlambda = 20,
+is_glasso_path <- function(x, y = NULL, features = feat_gaussian(),
+                           lambda1 = 0.1, lambda2 = NULL, nlambda = 20,
                            lambda_min_ratio = NULL, penalty_factor = NULL,
                            standardize = c("within", "pooled", "none"),
                            points = 70000, scale = 1, seed = NULL,
                            control = kliep_control(),
                            progress = interactive(), ...) {
     call <- match.call()
-    check_dots(list(...), names(formals()), "is_glasso_path")
-    importance_path("is_glasso", x, y, features, lambda1, lambda2, nlambda,
-                    lambda_min_ratio, penalty_factor, standardize, points,
-                    scale, seed, control, progress, call)
+    found <- find_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments()),
+               "is_glasso_path")
+    path <- importance_path(
+        "is_glasso", found$x, found$y, features, lambda1, lambda2, nlambda,
+        lambda_min_ratio, penalty_factor, standardize, points, scale, seed,
+        control, progress, call
+    )
+    with_conditions(path, found)
 }
 
 #' @rdname is_glasso_path
 #' @export
-is_flasso_path <- function(x, y, features = feat_gaussian(), lambda1 = 0.1,
-                           lambda2 = NULL, nlambda = 20,
+is_flasso_path <- function(x, y = NULL, features = feat_gaussian(),
+                           lambda1 = 0.1, lambda2 = NULL, nlambda = 20,
                            lambda_min_ratio = NULL, penalty_factor = NULL,
                            standardize = c("within", "pooled", "none"),
                            points = 70000, scale = 1, seed = NULL,
                            control = kliep_control(),
                            progress = interactive(), ...) {
     call <- match.call()
-    check_dots(list(...), names(formals()), "is_flasso_path")
-    importance_path("is_flasso", x, y, features, lambda1, lambda2, nlambda,
-                    lambda_min_ratio, penalty_factor, standardize, points,
-                    scale, seed, control, progress, call)
+    found <- find_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments()),
+               "is_flasso_path")
+    path <- importance_path(
+        "is_flasso", found$x, found$y, features, lambda1, lambda2, nlambda,
+        lambda_min_ratio, penalty_factor, standardize, points, scale, seed,
+        control, progress, call
+    )
+    with_conditions(path, found)
 }
 
 importance_path <- function(method, x, y, features, lambda1, lambda2, nlambda,

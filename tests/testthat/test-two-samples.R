@@ -53,7 +53,11 @@ entry_functions <- list(
     glasso_path = function(...) glasso_path(..., nlambda = 3),
     flasso_path = function(...) flasso_path(..., nlambda = 3),
     dtrace_path = function(...) dtrace_path(..., nlambda = 3),
-    moment_path = function(...) moment_path(..., nlambda = 3)
+    moment_path = function(...) moment_path(..., nlambda = 3),
+    is_glasso_path = function(...) is_glasso_path(..., nlambda = 2,
+                                                  points = 2000),
+    is_flasso_path = function(...) is_flasso_path(..., nlambda = 2,
+                                                  points = 2000)
 )
 
 run <- function(name, ...) {
