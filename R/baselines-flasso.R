@@ -14,7 +14,7 @@
 #'     + lambda1 (|b_P|_1 + |b_Q|_1) + lambda2 |b_P - b_Q|_1.}
 #' The change of the edge between \eqn{s} and \eqn{u} is
 #' \eqn{b^P_u - b^Q_u}{b_P,u - b_Q,u} in the regression of \eqn{s}, and a
-#' second time in that of \eqn{u}; `rule` makes one of both.
+#' second time in that of \eqn{u}; `symmetrize` makes one of both.
 #'
 #' @section Rule:
 #' `"and"` detects an edge where both regressions do, and takes the smaller
@@ -42,7 +42,7 @@
 #'   sample, to one with the `"pooled"` variance, or (`"none"`) not at all.
 #'   Each sample is centred by its own means, so that regressions need no
 #'   intercept.
-#' @param rule How the two regressions that know of an edge decide; see the
+#' @param symmetrize How the two regressions that know of an edge decide; see the
 #'   section below.
 #' @param control Accuracy, iterations and threads: [kliep_control()]. Results
 #'   do not depend on the number of threads.
@@ -74,7 +74,7 @@
 flasso_path <- function(x, y = NULL, lambda1 = 0.1, lambda2 = NULL, nlambda = 50,
                         lambda_min_ratio = NULL,
                         standardize = c("within", "pooled", "none"),
-                        rule = c("and", "or", "mean"),
+                        symmetrize = c("and", "or", "mean"),
                         control = kliep_control(), progress = interactive(),
                         ...) {
     call <- match.call()
@@ -84,7 +84,8 @@ flasso_path <- function(x, y = NULL, lambda1 = 0.1, lambda2 = NULL, nlambda = 50
     standardize <- check_standardize(standardize, feat_gaussian())
     lambda1 <- check_lambda1(lambda1)
     grid <- check_grid(lambda2, nlambda, lambda_min_ratio, "lambda2")
-    rule <- check_choice(rule, "rule", c("and", "or", "mean"))
+    symmetrize <- check_choice(symmetrize, "symmetrize",
+                               c("and", "or", "mean"))
     control <- check_control(control)
     progress <- check_flag(progress, "progress")
     samples <- baseline_samples(found$x, found$y, standardize)
@@ -98,12 +99,13 @@ flasso_path <- function(x, y = NULL, lambda1 = 0.1, lambda2 = NULL, nlambda = 50
                                        "y")])
     path <- baseline_path(
         "flasso", fit$lambda_max, rust_diagnostics(fit),
-        symmetric_change(regressions, rule), samples, standardize, call,
+        symmetric_change(regressions, symmetrize), samples, standardize, call,
         lambda1 = lambda1, control = control,
         solver = "coordinate descent",
-        shown = list(lambda1 = lambda1, rule = rule),
+        shown = list(lambda1 = lambda1, symmetrize = symmetrize),
         arguments = list(lambda1 = lambda1, standardize = standardize,
-                         rule = rule, control = control, progress = FALSE),
+                         symmetrize = symmetrize, control = control,
+                         progress = FALSE),
         extra = list(regressions = regressions,
                      variances = residual_variances(fit))
     )
@@ -119,7 +121,7 @@ residual_variances <- function(fit) {
 }
 
 # The differences of both regressions that know of an edge, made one.
-symmetric_change <- function(regressions, rule) {
+symmetric_change <- function(regressions, symmetrize) {
     rows <- data.frame(
         step = regressions$step,
         from = pmin(regressions$response, regressions$predictor),
@@ -134,7 +136,7 @@ symmetric_change <- function(regressions, rule) {
     second[cumsum(first)[!first]] <- rows$value[!first]
     smaller <- abs(second) < abs(edges$value)
     edges$value <- switch(
-        rule,
+        symmetrize,
         and = ifelse(smaller, second, edges$value),
         or = ifelse(smaller, edges$value, second),
         mean = (edges$value + second) / 2

@@ -175,7 +175,6 @@ importance_path <- function(method, x, y, features, lambda1, lambda2, nlambda,
         )
     )
     warn_unfinished(path)
-    warn_importance(path)
     path
 }
 
@@ -262,6 +261,7 @@ fit_importance <- function(samples, features, drawn, settings, on_progress) {
 # ---- how good the points are -----------------------------------------------
 
 warn_importance <- function(path) {
+    if (is.null(path$effective_size)) return(invisible())
     points <- path$arguments$points
     size <- pmin(path$effective_size$x, path$effective_size$y)
     few <- which(size < min(100, points / 10))
@@ -282,13 +282,14 @@ warn_importance <- function(path) {
 # ---- scores on further samples ---------------------------------------------
 
 importance_holl <- function(path, newx, newy) {
+    steps <- reliable_steps(path$diagnostics$status)
     scores <- Map(function(newdata, sample) {
         network <- path
         network$coefficients <- path$networks[path$networks$sample == sample, ]
-        score_matrix(network, newdata, sample, fitted_steps(path))
+        score_matrix(network, newdata, sample, steps)
     }, list(x = newx, y = newy), c("x", "y"))
     average_terms(path, function(step) {
-        at <- match(step, fitted_steps(path))
+        at <- match(step, steps)
         list(x = scores$x[, at], y = scores$y[, at],
              constant = -sum(path$log_normalizers[step, ]))
     })

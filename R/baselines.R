@@ -3,41 +3,47 @@
 
 # How each method calls itself in print(), and what selection needs of it:
 # `fit` takes the samples, a grid under the name `grid`, and the `$arguments`
-# of a path; `holl` scores a path on further samples.
+# of a path; `holl` scores a path on further samples, by the name of `score`.
 baseline_methods <- function() {
     list(
         moment = list(
             title = "difference of second moments, thresholded",
             penalty = "lambda2 is the threshold",
-            fit = moment_path, grid = "lambda", holl = moment_holl
+            fit = moment_path, grid = "lambda", holl = moment_holl,
+            score = "minus half the squared distance"
         ),
         glasso = list(
             title = "two graphical lassos and their difference",
             penalty = "lambda2 |Theta_P|_1 + lambda2 |Theta_Q|_1",
-            fit = glasso_path, grid = "lambda", holl = glasso_holl
+            fit = glasso_path, grid = "lambda", holl = glasso_holl,
+            score = "log-likelihood"
         ),
         flasso = list(
             title = "fused-lasso regressions of every variable on the others",
             penalty = paste("lambda2 |b_P - b_Q|_1 +",
                             "lambda1 (|b_P|_1 + |b_Q|_1)"),
-            fit = flasso_path, grid = "lambda2", holl = flasso_holl
+            fit = flasso_path, grid = "lambda2", holl = flasso_holl,
+            score = "conditional log-likelihood"
         ),
         dtrace = list(
             title = "difference of precision matrices by the D-trace loss",
             penalty = "lambda2 |D|_1",
-            fit = dtrace_path, grid = "lambda", holl = dtrace_holl
+            fit = dtrace_path, grid = "lambda", holl = dtrace_holl,
+            score = "minus the D-trace loss"
         ),
         is_glasso = list(
             title = "two likelihoods by importance sampling",
             penalty = paste("lambda2 |theta|, factor by factor, and",
                             "lambda1 / 2 |theta|^2 of both networks"),
-            fit = is_glasso_path, grid = "lambda2", holl = importance_holl
+            fit = is_glasso_path, grid = "lambda2", holl = importance_holl,
+            score = "log-likelihood"
         ),
         is_flasso = list(
             title = "a joint likelihood by importance sampling",
             penalty = paste("lambda2 |theta_P - theta_Q|, factor by factor,",
                             "and lambda1 / 2 |theta|^2 of both"),
-            fit = is_flasso_path, grid = "lambda2", holl = importance_holl
+            fit = is_flasso_path, grid = "lambda2", holl = importance_holl,
+            score = "log-likelihood"
         )
     )
 }
@@ -49,6 +55,28 @@ refit_baseline <- function(path, x, y, lambda2 = path$lambda2) {
     method <- baseline_methods()[[path$method]]
     grid <- stats::setNames(list(lambda2), method$grid)
     do.call(method$fit, c(list(x, y), grid, path$arguments))
+}
+
+# What else a path has for each step, at one of them: rows of a table, one row
+# of another, one column of a matrix.
+baseline_at <- function(path, step) {
+    for (part in intersect(c("networks", "regressions"), names(path))) {
+        rows <- path[[part]][path[[part]]$step == step, ]
+        rows$step <- rep(1L, nrow(rows))
+        rownames(rows) <- NULL
+        path[[part]] <- rows
+    }
+    for (part in intersect(c("log_normalizers", "effective_size"),
+                           names(path))) {
+        path[[part]] <- path[[part]][step, ]
+        rownames(path[[part]]) <- NULL
+    }
+    if (!is.null(path$variances)) {
+        path$variances <- lapply(path$variances, function(values) {
+            values[, step, drop = FALSE]
+        })
+    }
+    path
 }
 
 format_baseline <- function(x) {
@@ -208,8 +236,8 @@ matrix_coefficients <- function(change, step, diagonal = 1 / 2) {
 # a `constant` to add.
 average_terms <- function(path, terms) {
     scores <- data.frame(score = rep(NA_real_, length(path$lambda2)),
-                         se = NA_real_)
-    for (step in fitted_steps(path)) {
+                         se = NA_real_, kl = NA_real_)
+    for (step in reliable_steps(path$diagnostics$status)) {
         at <- terms(step)
         parts <- list(at$x, at$y)
         scores$score[step] <- at$constant + sum(vapply(parts, mean, 0))

@@ -74,7 +74,7 @@ change_at <- function(path, step) {
     for (part in c("lambda2", "log_normalizer", "mean_score")) {
         path[[part]] <- path[[part]][step]
     }
-    as_change(path)
+    as_change(baseline_at(path, step))
 }
 
 is_change <- function(object) inherits(object, "change")

@@ -9,7 +9,11 @@
 #' @section Methods:
 #' A method is a function that returns a `change_path` (or a
 #' [kliep_select()], of which the path is scored). It is called with the two
-#' samples, as `method(x, y)`, so that [kliep_path()] is one as it stands.
+#' samples, as `method(x, y)`, so that [kliep_path()] is one as it stands, and
+#' so is [glasso_path()] or, to choose its `lambda1`, too,
+#' `function(x, y) kliep_select(x, y, lambda1 = c(0.1, 1), method = "flasso")`.
+#' A character vector of the names that [kliep_select()] knows stands for the
+#' paths of these methods.
 #' A function whose first argument is called `pair` gets the whole
 #' `network_pair` instead, for instance to use `pair$holdout`. A method that
 #' fails has `NA` in its row of the table, with the reason in `error`, and
@@ -28,7 +32,8 @@
 #' @param simulate A function without arguments that returns a `network_pair`,
 #'   such as `function() sim_gaussian(d = 20)`, or a named list of such
 #'   functions.
-#' @param methods A named list of methods; see the section below.
+#' @param methods A named list of methods, or names of methods; see the
+#'   section below.
 #' @param runs How many pairs to draw from each simulator.
 #' @param rank How edges are ranked: see [pr_curve()].
 #' @param checkpoint The name of a folder to keep finished runs in, or `NULL`.
@@ -63,6 +68,7 @@ compare_methods <- function(simulate, methods, runs = 20,
                             progress = interactive()) {
     if (is.function(simulate)) simulate <- list(simulated = simulate)
     check_functions(simulate, "simulate")
+    methods <- methods_by_name(methods)
     check_functions(methods, "methods")
     runs <- check_whole(runs, "runs")
     rank <- check_choice(rank, "rank", c("entry", "weight"))
@@ -91,6 +97,18 @@ compare_methods <- function(simulate, methods, runs = 20,
 new_method_comparison <- function(table) {
     class(table) <- c("method_comparison", "data.frame")
     table
+}
+
+# Names of methods as the functions they stand for.
+methods_by_name <- function(methods) {
+    if (!is.character(methods)) return(methods)
+    fits <- c(list(kliep = kliep_path),
+              lapply(baseline_methods(), `[[`, "fit"))
+    for (name in methods) check_choice(name, "methods", names(fits))
+    labels <- names(methods)
+    if (is.null(labels)) labels <- methods
+    labels <- ifelse(labels == "", methods, labels)
+    stats::setNames(fits[methods], labels)
 }
 
 check_functions <- function(functions, arg) {

@@ -2,13 +2,18 @@
 # each lambda2, by the criterion that belongs to its method.
 
 # A data frame with one row for each lambda2: `score`, the larger the better
-# and NA where there is no fit to rely on, and `se`, its standard error.
+# and NA where there is no fit to rely on, `se`, its standard error, and `kl`,
+# the part of it that estimates KL(P || Q), if any.
 holdout_scores <- function(path, newx, newy) {
     newx <- check_newdata(newx, path, "newx")
     newy <- check_newdata(newy, path, "newy")
-    criterion <- if (is_baseline(path))
-        baseline_methods()[[path$method]]$holl else kliep_holl
-    criterion(path, newx, newy)
+    score_of(path)(path, newx, newy)
+}
+
+# The criterion of a path's method.
+score_of <- function(path) {
+    if (is_baseline(path)) baseline_methods()[[path$method]]$holl else
+        kliep_holl
 }
 
 # Hold-out log-likelihood of the density ratio,

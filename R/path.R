@@ -368,6 +368,7 @@ warn_unfinished <- function(path) {
     warn_max_iter(path)
     warn_near_threshold(path)
     warn_unbounded(path)
+    warn_importance(path)
 }
 
 warn_max_iter <- function(path) {

@@ -83,9 +83,11 @@ plot.kliep_select <- function(x, ...) {
 }
 
 score_name <- function(object) {
-    if (object$criterion == "cv")
-        paste0("log-likelihood, ", object$folds, "-fold cross-validated")
-    else "log-likelihood on hold-out samples"
+    score <- if (is_baseline(object$fit))
+        baseline_methods()[[object$fit$method]]$score else "log-likelihood"
+    paste0(score, if (object$criterion == "cv")
+        paste0(", ", object$folds, "-fold cross-validated") else
+            " on hold-out samples")
 }
 
 # Okabe-Ito colours, and line types for readers in grey.

@@ -1,12 +1,54 @@
 # Fits of the same problems to many sets of observations: everything is checked
 # once, on all observations, and then only rows are picked.
 
+# What a selection has to know about a method: the arguments by which
+# candidates may differ (`takes`), those that are the same for all (`passed`),
+# the function they belong to, and the one that makes a problem of a candidate.
+selection_method <- function(name) {
+    baselines <- baseline_methods()
+    name <- check_choice(name, "method", c("kliep", names(baselines)))
+    own <- c("features", "lambda1")
+    if (name == "kliep") {
+        return(list(name = name, takes = own, called = "kliep_select",
+                    passed = names(formals(check_candidate_fit)),
+                    check = check_candidate_fit))
+    }
+    method <- baselines[[name]]
+    arguments <- names(formals(method$fit))
+    list(
+        name = name, takes = intersect(own, arguments),
+        called = paste0(name, "_path"),
+        passed = setdiff(arguments, c("x", "y", own, method$grid, "progress",
+                                      "...")),
+        check = function(candidate, ...) {
+            check_baseline_fit(name, candidate, ...)
+        }
+    )
+}
+
+check_taken <- function(method, given) {
+    unknown <- setdiff(given, method$takes)
+    if (length(unknown) == 0L) return(invisible())
+    stop_kliep(
+        "argument",
+        paste0("`method = \"", method$name, "\"` has no ",
+               name_some(unknown), " to choose."),
+        hint = "Leave it out, or take another method."
+    )
+}
+
 # One problem for each candidate, without observations, and the two samples as
 # problems need them: `plain`, and `coded` for features that code columns
 # themselves.
-prepare_candidates <- function(candidates, x, y, lambda2, ...) {
-    requests <- lapply(candidates, check_candidate_fit, x = x, y = y,
-                       lambda2 = lambda2, ...)
+prepare_candidates <- function(candidates, x, y, lambda2,
+                               method = selection_method("kliep"), ...) {
+    fits <- list(...)
+    # One seed for all.
+    if ("seed" %in% method$passed) fits$seed <- check_seed(fits$seed)
+    requests <- lapply(candidates, function(candidate) {
+        do.call(method$check, c(list(candidate, x = x, y = y,
+                                     lambda2 = lambda2), fits))
+    })
     form <- vapply(requests, function(request) {
         if (is.null(request$samples$coding)) "plain" else "coded"
     }, "")
@@ -18,7 +60,8 @@ prepare_candidates <- function(candidates, x, y, lambda2, ...) {
         request$samples[c("x", "y")] <- NULL
         # How many threads there are is no part of the problem.
         request$settings$threads <- NULL
-        c(request, list(form = form, label = candidate$label))
+        c(request, list(method = method$name, form = form,
+                        label = candidate$label))
     }, requests, candidates, form)
     list(problems = problems, samples = samples)
 }
@@ -39,9 +82,32 @@ check_candidate_fit <- function(candidate, x, y, lambda2, nlambda = 50,
     )
 }
 
-# The path of a problem on these observations.
+# The same for another method: the arguments of its function. The grid may
+# still be open, and what is wrong with an argument shows at the first fit.
+check_baseline_fit <- function(method, candidate, x, y, lambda2, ...) {
+    arguments <- c(candidate[selection_method(method)$takes], list(...))
+    takes <- names(formals(baseline_methods()[[method]]$fit))
+    if ("control" %in% takes) {
+        control <- arguments$control
+        if (is.null(control)) control <- kliep_control()
+        arguments$control <- threads_for_plan(check_control(control))
+    }
+    if ("progress" %in% takes) arguments$progress <- FALSE
+    list(samples = check_samples(x, y, least = 3L), arguments = arguments,
+         settings = list(lambda2 = lambda2))
+}
+
+# The path of a problem on these observations. How it ended is looked at once
+# there is a choice.
 refit <- function(problem, x, y, lambda2 = problem$settings$lambda2,
                   nlambda = problem$settings$nlambda) {
+    if (is_baseline(problem)) {
+        colnames(x) <- colnames(y) <- problem$samples$variables
+        ends <- paste0("kliep_warning_", c("max_iter", "near_threshold",
+                                           "unbounded", "importance"))
+        return(suppressWarnings(refit_baseline(problem, x, y, lambda2),
+                                classes = ends))
+    }
     fit_request(with_observations(problem, x, y, lambda2, nlambda))
 }
 
@@ -70,8 +136,9 @@ with_observations <- function(problem, x, y, lambda2, nlambda) {
 # itself it does without handing over coefficients, which takes as long as a
 # small fit.
 refit_scores <- function(problem, x, y, newx, newy, lambda2) {
-    if (is_table(problem$features)) {
-        scores <- kliep_holl(refit(problem, x, y, lambda2), newx, newy)
+    if (is_baseline(problem) || is_table(problem$features)) {
+        path <- refit(problem, x, y, lambda2)
+        scores <- score_of(path)(path, newx, newy)
         return(scores[seq_along(lambda2), ])
     }
     request <- with_observations(problem, x, y, lambda2, length(lambda2))

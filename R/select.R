@@ -25,6 +25,22 @@
 #' no minimum; a candidate is scored down to the last `lambda2` that all folds
 #' can be fitted at.
 #'
+#' @section Other methods:
+#' `method` names what is fitted instead of [kliep_path()], and with it the
+#' score, each the one that belongs to the method and the larger the better:
+#' * `"glasso"` ([glasso_path()]), `"is_glasso"` and `"is_flasso"`
+#'   ([is_glasso_path()]): the sum of the log-likelihoods of both networks;
+#' * `"flasso"` ([flasso_path()]): the conditional log-likelihood of every
+#'   variable given the others, in both samples;
+#' * `"dtrace"` ([dtrace_path()]): minus the D-trace loss;
+#' * `"moment"` ([moment_path()]): minus half the squared distance to the
+#'   difference of moments, but for a constant.
+#'
+#' Scores of different methods are on different scales. Candidates differ by
+#' `features` and `lambda1` where the method has these arguments, and another
+#' value for one that has not is an error. All points of importance sampling
+#' are drawn from one seed, so that candidates and folds share them.
+#'
 #' @section Parallel:
 #' Paths and folds run on the plan of the \pkg{future} package, one after the
 #' other unless told otherwise: `future::plan("multisession")` uses all cores,
@@ -45,10 +61,13 @@
 #' @param newx,newy Further observations of the two samples, for `"holdout"`.
 #' @param rule `"best"` takes the highest score, `"1se"` the largest `lambda2`
 #'   of the same candidate whose score is within one standard error of it.
+#' @param method `"kliep"`, or the name of another method: see the section
+#'   below.
 #' @param ... How to find the two samples in `x`, where it holds both: see
 #'   [two_samples()]. The rest is passed on to the fits: `nlambda`,
 #'   `lambda_min_ratio`, `penalty_factor`, `standardize`, `direction`,
-#'   `normalizer`, `solver` and `control`, as for [kliep_path()].
+#'   `normalizer`, `solver` and `control`, as for [kliep_path()], or the
+#'   arguments of the other method.
 #'
 #' @return An object of class `kliep_select`, with [print()],
 #'   [`plot()`][plot.kliep_select], [edges()], [`coef()`][coef.change_path],
@@ -58,8 +77,8 @@
 #'   * `path`: the path it was chosen from;
 #'   * `scores`: a data frame with a row for each candidate and `lambda2`:
 #'     `candidate`, `features`, `lambda1`, `lambda2`, `score`, `se`, `kl` (the
-#'     part of the score that estimates the divergence of P from Q), `n_edges`
-#'     (of the path on all data) and `selected`.
+#'     part of the score that estimates the divergence of P from Q; `NA` for
+#'     other methods), `n_edges` (of the path on all data) and `selected`.
 #' @inherit kliep_path references
 #' @export
 #' @examples
@@ -72,24 +91,28 @@
 #' )
 #' chosen
 #' edges(chosen)
+#' kliep_select(pair$x, pair$y, method = "dtrace", nlambda = 15)
 kliep_select <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                          lambda2 = NULL, criterion = c("cv", "holdout"),
                          folds = 5, newx = NULL, newy = NULL,
-                         rule = c("best", "1se"), ...) {
+                         rule = c("best", "1se"), method = "kliep", ...) {
     call <- match.call()
     found <- find_samples(x, y, list(...))
+    method <- selection_method(method)
     check_dots(found$rest, c(names(formals()), sample_arguments(),
-                             names(formals(check_candidate_fit))),
-               "kliep_select")
+                             method$passed), method$called)
+    check_taken(method, c("features", "lambda1")[c(!missing(features),
+                                                   !missing(lambda1))])
     criterion <- check_criterion(criterion, newx, newy)
     rule <- check_choice(rule, "rule", c("best", "1se"))
-    candidates <- check_candidates(features, lambda1)
+    candidates <- check_candidates(features, lambda1, method)
     samples <- check_samples(found$x, found$y, candidates[[1L]]$features)
     if (criterion == "cv") {
         parts <- draw_folds(nrow(samples$x), nrow(samples$y), folds)
     }
     ready <- do.call(prepare_candidates, c(
-        list(candidates, found$x, found$y, check_lambda2(lambda2)), found$rest
+        list(candidates, found$x, found$y, check_lambda2(lambda2), method),
+        found$rest
     ))
     paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
                        label = "Paths of all candidates")
@@ -125,8 +148,10 @@ check_criterion <- function(criterion, newx, newy) {
     criterion
 }
 
-# Every combination of features and lambda1, with a label each.
-check_candidates <- function(features, lambda1) {
+# Every combination of features and lambda1, with a label each that says what
+# the candidates may differ by.
+check_candidates <- function(features, lambda1,
+                             method = selection_method("kliep")) {
     if (inherits(features, "features") || is.function(features)) {
         features <- list(features)
     }
@@ -150,12 +175,18 @@ check_candidates <- function(features, lambda1) {
                        features = seq_along(features))
     lapply(seq_len(nrow(all)), function(k) {
         name <- labels[all$features[k]]
+        label <- c(
+            if (method$name != "kliep") method$name,
+            if ("features" %in% method$takes) name,
+            if (length(unique(lambda1)) > 1L)
+                paste("lambda1 =", format(all$lambda1[k]))
+        )
         list(
-            label = if (length(unique(lambda1)) == 1L) name else
-                paste0(name, ", lambda1 = ", format(all$lambda1[k])),
+            label = paste(label, collapse = ", "),
             name = name,
             features = features[[all$features[k]]],
-            lambda1 = all$lambda1[k]
+            lambda1 = if ("lambda1" %in% method$takes) all$lambda1[k] else
+                NA_real_
         )
     })
 }
@@ -312,7 +343,7 @@ format.kliep_select <- function(x, ...) {
                format(row$lambda2, digits = 4L)),
         paste0("  score      ", format(row$score, digits = 4L), " (se ",
                format(row$se, digits = 2L), ")"),
-        format_settings(x$fit)[2L],
+        utils::tail(format_settings(x$fit), 1L),
         format_solver(x$fit)
     )
 }

@@ -142,7 +142,7 @@ test_that("without penalties there is least squares", {
 
 test_that("the rule makes one change of two", {
     paths <- lapply(c(and = "and", or = "or", mean = "mean"), function(rule) {
-        flasso_path(x, y, 0.05, nlambda = 6, rule = rule)
+        flasso_path(x, y, 0.05, nlambda = 6, symmetrize = rule)
     })
     for (step in 1:6) {
         change <- regression_matrix(paths$and, step, "x") -
@@ -229,7 +229,7 @@ test_that("the score is the sum of conditional log-likelihoods", {
 test_that("lambda1 is checked", {
     expect_error(flasso_path(x, y, -1), class = "kliep_error_lambda")
     expect_error(flasso_path(x, y, c(1, 2)), class = "kliep_error_lambda")
-    expect_error(flasso_path(x, y, rule = "xor"),
+    expect_error(flasso_path(x, y, symmetrize = "xor"),
                  class = "kliep_error_argument")
     expect_error(flasso_path(x, y, control = list()),
                  class = "kliep_error_control")

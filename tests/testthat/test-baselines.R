@@ -11,7 +11,8 @@ fits <- list(
     dtrace = dtrace_path,
     flasso = function(x, y, lambda2 = NULL, ...) {
         # At lambda_max one of the two regressions of an edge starts to split.
-        flasso_path(x, y, lambda1 = 0.05, lambda2 = lambda2, rule = "or", ...)
+        flasso_path(x, y, lambda1 = 0.05, lambda2 = lambda2,
+                    symmetrize = "or", ...)
     },
     is_glasso = function(x, y, lambda2 = NULL, ...) {
         is_glasso_path(x, y, lambda2 = lambda2, points = 300, seed = 1,
