@@ -32,7 +32,8 @@
 #' The normaliser is good where many points carry it. `$effective_size` has
 #' for each network and step the number of points that would do as well if all
 #' counted the same, \eqn{1 / \sum_i \alpha_i^2}{1 / sum_i alpha_i^2} with
-#' their normalised weights \eqn{\alpha}{alpha}. There is a warning of class
+#' their normalised weights \eqn{\alpha}{alpha}; `effective_size` in
+#' `$diagnostics` is the smaller one of the two. There is a warning of class
 #' `kliep_warning_importance` where it falls below 100 (or a tenth of the
 #' points): the estimates then hang on a few points, whose weights the solver
 #' can set as it likes. It happens in many dimensions, and where the
@@ -154,8 +155,10 @@ importance_path <- function(method, x, y, features, lambda1, lambda2, nlambda,
                           standardize)
         }
     )
+    diagnostics <- rust_diagnostics(fit)
+    diagnostics$effective_size <- pmin(fit$effective_x, fit$effective_y)
     path <- baseline_path(
-        method, fit$lambda_max, rust_diagnostics(fit), fit$change, samples,
+        method, fit$lambda_max, diagnostics, fit$change, samples,
         standardize, call, lambda1 = lambda1, control = control,
         features = fit$features, solver = "auto",
         shown = list(features = name_features(features), lambda1 = lambda1,

@@ -63,6 +63,8 @@ test_that("each network of IS-Glasso satisfies its optimality conditions", {
                 expect_equal(path$effective_size[[sample]][step],
                              1 / sum(at$weights^2))
             }
+            expect_equal(path$diagnostics$effective_size[step],
+                         min(path$effective_size[step, ]))
         }
     }
 })

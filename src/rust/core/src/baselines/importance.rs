@@ -76,8 +76,8 @@ impl Stack {
     /// The number of points that would do as well if all had the same weight, `1 / sum alpha^2`.
     fn effective(&self, network: &Coefficients) -> f64 {
         let scores = self.features.scores(self.points(), network);
-        let alpha = self.loss(self.x()).weights(&scores).alpha;
-        1.0 / alpha.iter().map(|a| a * a).sum::<f64>()
+        let loss = self.loss(self.x());
+        loss.effective_size(&loss.weights(&scores).alpha)
     }
 }
 
