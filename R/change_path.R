@@ -9,6 +9,11 @@ new_change_path <- function(fit, lambda1, features, settings, control,
     per_lambda2 <- c("lambda2", "objective", "gap", "kkt", "n_detected",
                      "n_edges", "effective_size", "iterations", "status",
                      "seconds")
+    # How many convex fits, where there may be more than one.
+    if (identical(settings$penalty_shape, "mcp")) {
+        per_lambda2 <- append(per_lambda2, "fits", match("iterations",
+                                                         per_lambda2))
+    }
     per_coefficient <- c("step", "from", "to", "term", "value")
     # Rust has no NA for numbers, only NaN.
     is_number <- vapply(fit, is.double, NA)
@@ -363,7 +368,10 @@ format_settings <- function(x) {
         paste0("  fit        ", x$direction, ", standardize ", x$standardize,
                if (x$normalizer != "empirical")
                    paste0(", normalizer ", x$normalizer),
-               ", lambda1 = ", format(x$lambda1, digits = 4L))
+               ", lambda1 = ", format(x$lambda1, digits = 4L)),
+        if (x$penalty_shape != "group_lasso")
+            paste0("  penalty    ", x$penalty_shape, ", gamma = ",
+                   format(x$gamma, digits = 4L))
     )
 }
 

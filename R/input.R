@@ -488,6 +488,25 @@ check_direction <- function(direction) {
     check_choice(direction, "direction", c("p/q", "q/p", "symmetric"))
 }
 
+check_penalty <- function(penalty) {
+    check_choice(penalty, "penalty", c("group_lasso", "adaptive", "mcp"))
+}
+
+# NULL is the usual one; the group lasso has no use for it.
+check_gamma <- function(gamma, penalty) {
+    usual <- c(group_lasso = 1, adaptive = 1, mcp = 3)[[penalty]]
+    if (is.null(gamma)) return(usual)
+    gamma <- check_positive(gamma, "gamma", "penalty")
+    if (penalty == "group_lasso") {
+        stop_kliep(
+            "penalty",
+            "`gamma` has no meaning for `penalty = \"group_lasso\"`.",
+            hint = "Use `penalty = \"adaptive\"` or \"mcp\", or leave it out."
+        )
+    }
+    gamma
+}
+
 # The argument left at its default is the whole vector of choices.
 check_choice <- function(value, arg, choices) {
     if (identical(value, choices)) return(choices[1L])

@@ -57,6 +57,34 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' [`predict()`][predict.change_path] and [kliep_select()] evaluate the fitted
 #' ratio in the same way for both.
 #'
+#' @section Penalty:
+#' The `"group_lasso"` of the objective above shrinks every detected factor,
+#' large ones as much as small ones. The others shrink large factors less, by
+#' penalty factors that depend on \eqn{\theta}{theta}.
+#'
+#' With `"adaptive"` (Zou 2006) \eqn{w_t} is divided by
+#' \deqn{\max(\|\tilde\theta_t\| / \max_s \|\tilde\theta_s\|,
+#'     0.01)^\gamma}{max(|theta~_t| / max_s |theta~_s|, 0.01)^gamma}
+#' where \eqn{\tilde\theta}{theta~} is a first fit with the group lasso. It is
+#' taken in the middle of the default grid: at the square root of
+#' `lambda_min_ratio` times the `lambda2` from which on nothing is detected.
+#' The largest factor keeps its penalty, and factors that the first fit left
+#' at zero have the largest one, but are not kept out. Penalties on this scale
+#' do not depend on that of the data.
+#'
+#' With `"mcp"`, the minimax concave penalty (Zhang 2010), the penalty of a
+#' factor grows with slope \eqn{\lambda_2 w_t}{lambda2 w_t} from zero on, by
+#' less and less, and not at all beyond \eqn{\gamma \lambda_2 w_t}{gamma
+#' lambda2 w_t}: large factors are not shrunk. It is fitted by local linear
+#' approximation: convex fits with penalty factors
+#' \eqn{\max(0, w_t - \|\theta_t\| / (\gamma \lambda_2))}{max(0, w_t -
+#' |theta_t| / (gamma lambda2))} at the fit before, the first of them that at
+#' the `lambda2` before, until these change by no more than the square root of
+#' `tol`. `$diagnostics` is about the last of these fits, which is an optimum
+#' of its own convex problem, and has a column `fits` for their number. Where
+#' they have not settled after 100 fits the status is `"unsettled"`, with a
+#' warning. A large `gamma` gives the group lasso.
+#'
 #' @section Convergence:
 #' Every fit carries its certificate in `$diagnostics`, computed over all
 #' factors, whether in the solver's working set or not. `gap` is the duality
@@ -65,8 +93,8 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' has `status` `"converged"` once `gap` is at most `tol` times the absolute
 #' `objective` (or 0.001, if that is larger), or with `lambda1 = 0` once `kkt`
 #' is at most `tol` times `$lambda_max`. The others are `"max_iter"` (the
-#' tolerance was not reached, and there is a warning), `"unbounded"` and
-#' `"near_threshold"`.
+#' tolerance was not reached, and there is a warning), `"unsettled"` (see
+#' `penalty`), `"unbounded"` and `"near_threshold"`.
 #'
 #' `effective_size` says how many observations the fitted weights of the
 #' sample in the denominator are worth, \eqn{1 / \sum_i \alpha_i^2}{
@@ -105,6 +133,10 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #'   matrix with one row and column for each variable (matched by name where
 #'   it has names), or its values `m[upper.tri(m, diag = TRUE)]`. Zero leaves
 #'   a factor unpenalised and `Inf` keeps it out.
+#' @param penalty How the penalty grows with the size of a factor; see the
+#'   section below.
+#' @param gamma The shape of an adaptive or a minimax concave penalty, positive.
+#'   `NULL` is 1 for `"adaptive"` and 3 for `"mcp"`.
 #' @param standardize Bring every variable to mean zero and variance one:
 #'   `"within"` each sample, so that only the dependence structure is
 #'   compared; with the `"pooled"` mean and variance of both; or `"none"`.
@@ -119,8 +151,8 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' @param control Accuracy, iterations and threads: [kliep_control()].
 #' @param progress Show a progress bar when the fit takes long?
 #' @param ... How to find the two samples in `x`, where it holds both: see
-#'   [two_samples()]. For `kliep_change()` also `penalty_factor`,
-#'   `standardize`, `direction`, `normalizer`, `solver`, `control` and
+#'   [two_samples()]. For `kliep_change()` also `penalty_factor`, `penalty`,
+#'   `gamma`, `standardize`, `direction`, `normalizer`, `solver`, `control` and
 #'   `progress`, as above.
 #'
 #' @return An object of class `change_path`, with [print()] and [summary()]
@@ -139,6 +171,12 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' Direct learning of sparse changes in Markov networks by density ratio
 #' estimation. *Neural Computation* 26(6), 1169--1197.
 #'
+#' Zou, H. (2006). The adaptive lasso and its oracle properties. *Journal of
+#' the American Statistical Association* 101(476), 1418--1429.
+#'
+#' Zhang, C.-H. (2010). Nearly unbiased variable selection under minimax
+#' concave penalty. *The Annals of Statistics* 38(2), 894--942.
+#'
 #' @export
 #' @examples
 #' set.seed(1)
@@ -152,6 +190,8 @@ default_lambda_min_ratio <- function(n_factors, n) {
 kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                        lambda2 = NULL, nlambda = 50, lambda_min_ratio = NULL,
                        penalty_factor = NULL,
+                       penalty = c("group_lasso", "adaptive", "mcp"),
+                       gamma = NULL,
                        standardize = c("within", "pooled", "none"),
                        direction = c("p/q", "q/p", "symmetric"),
                        normalizer = c("empirical", "gaussian"),
@@ -164,7 +204,8 @@ kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                "kliep_path")
     path <- fit_path(
         samples$x, samples$y, features, lambda1, lambda2, nlambda,
-        lambda_min_ratio, penalty_factor, standardize, direction, normalizer,
+        lambda_min_ratio, penalty_factor, penalty, gamma, standardize,
+        direction, normalizer,
         solver, control, progress, call
     )
     warn_unfinished(path)
@@ -176,8 +217,8 @@ kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
 kliep_change <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                          lambda2, ...) {
     call <- match.call()
-    passed <- c("penalty_factor", "standardize", "direction", "normalizer",
-                "solver", "control", "progress")
+    passed <- c("penalty_factor", "penalty", "gamma", "standardize",
+                "direction", "normalizer", "solver", "control", "progress")
     samples <- find_samples(x, y, list(...))
     check_dots(samples$rest, c(names(formals()), sample_arguments(), passed),
                "kliep_change")
@@ -200,6 +241,8 @@ kliep_change <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
 
 fit_change <- function(x, y, features, lambda1, lambda2, call,
                        penalty_factor = NULL,
+                       penalty = c("group_lasso", "adaptive", "mcp"),
+                       gamma = NULL,
                        standardize = c("within", "pooled", "none"),
                        direction = c("p/q", "q/p", "symmetric"),
                        normalizer = c("empirical", "gaussian"),
@@ -207,19 +250,21 @@ fit_change <- function(x, y, features, lambda1, lambda2, call,
                        control = kliep_control(), progress = interactive()) {
     path <- fit_path(
         x, y, features, lambda1, lambda2, nlambda = 1L,
-        lambda_min_ratio = NULL, penalty_factor, standardize, direction,
-        normalizer, solver, control, progress, call
+        lambda_min_ratio = NULL, penalty_factor, penalty, gamma, standardize,
+        direction, normalizer, solver, control, progress, call
     )
     as_change(path)
 }
 
 # Check, fit, and wrap up: what kliep_path() and kliep_change() share.
 fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
-                     lambda_min_ratio, penalty_factor, standardize, direction,
-                     normalizer, solver, control, progress, call) {
+                     lambda_min_ratio, penalty_factor, penalty, gamma,
+                     standardize, direction, normalizer, solver, control,
+                     progress, call) {
     request <- check_fit(
         x, y, features, lambda1, lambda2, nlambda, lambda_min_ratio,
-        penalty_factor, standardize, direction, normalizer, solver, control
+        penalty_factor, penalty, gamma, standardize, direction, normalizer,
+        solver, control
     )
     progress <- check_flag(progress, "progress")
     on_progress <- if (progress) progress_bar("Fitting the path")
@@ -228,12 +273,13 @@ fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
 
 # All that a fit needs, in the form it needs it.
 check_fit <- function(x, y, features, lambda1, lambda2, nlambda,
-                      lambda_min_ratio, penalty_factor, standardize, direction,
-                      normalizer, solver, control) {
+                      lambda_min_ratio, penalty_factor, penalty, gamma,
+                      standardize, direction, normalizer, solver, control) {
     features <- check_features(features)
     samples <- check_samples(x, y, features)
     control <- check_control(control)
     lambda1 <- check_lambda1(lambda1)
+    penalty <- check_penalty(penalty)
     settings <- list(
         lambda1 = lambda1,
         lambda2 = check_lambda2(lambda2),
@@ -244,6 +290,8 @@ check_fit <- function(x, y, features, lambda1, lambda2, nlambda,
         ),
         penalty = check_penalty_factor(penalty_factor, samples$variables,
                                        features),
+        penalty_shape = penalty,
+        gamma = check_gamma(gamma, penalty),
         standardize = check_standardize(standardize, features),
         direction = check_direction(direction),
         normalizer = check_normalizer(normalizer, features),
@@ -252,9 +300,14 @@ check_fit <- function(x, y, features, lambda1, lambda2, nlambda,
         max_iter = control$max_iter,
         threads = control$threads
     )
+    settings$first_share <- first_share(settings$lambda_min_ratio)
     list(samples = samples, features = features, settings = settings,
          control = control, default_ratio = is.null(lambda_min_ratio))
 }
+
+# Where the first fit of an adaptive penalty is taken, as a share of
+# lambda_max: the middle of the default grid, on its log scale.
+first_share <- function(lambda_min_ratio) sqrt(lambda_min_ratio)
 
 # What check_fit() has passed, or the same about other observations.
 fit_request <- function(request, call = NULL, on_progress = NULL) {
@@ -283,7 +336,8 @@ fit_request <- function(request, call = NULL, on_progress = NULL) {
         variables = samples$variables,
         n = c(x = nrow(samples$x), y = nrow(samples$y)),
         call = call,
-        coding = samples$coding
+        coding = samples$coding,
+        extra = settings[c("penalty_shape", "gamma")]
     )
 }
 
@@ -366,6 +420,7 @@ progress_bar <- function(name, frame = parent.frame()) {
 
 warn_unfinished <- function(path) {
     warn_max_iter(path)
+    warn_unsettled(path)
     warn_near_threshold(path)
     warn_unbounded(path)
     warn_importance(path)
@@ -387,6 +442,19 @@ warn_max_iter <- function(path) {
                hint = paste0("Raise `max_iter` in `kliep_control()`",
                              if (!is.null(path$lambda1)) ", or `lambda1`",
                              "."))
+}
+
+warn_unsettled <- function(path) {
+    late <- which(path$diagnostics$status == "unsettled")
+    if (length(late) == 0L) return(invisible())
+    warn_kliep(
+        "unsettled",
+        paste0("The penalty of ", count_of(length(late), "fit"), " (",
+               step_ranges(late), ") still changed after ",
+               max(path$diagnostics$fits[late]), " convex fits."),
+        hint = paste0("Raise `gamma` (now ", format(path$gamma),
+                      ") or `lambda1`.")
+    )
 }
 
 warn_near_threshold <- function(path) {

@@ -69,6 +69,8 @@ prepare_candidates <- function(candidates, x, y, lambda2,
 check_candidate_fit <- function(candidate, x, y, lambda2, nlambda = 50,
                                 lambda_min_ratio = NULL,
                                 penalty_factor = NULL,
+                                penalty = c("group_lasso", "adaptive", "mcp"),
+                                gamma = NULL,
                                 standardize = c("within", "pooled", "none"),
                                 direction = c("p/q", "q/p", "symmetric"),
                                 normalizer = c("empirical", "gaussian"),
@@ -76,9 +78,10 @@ check_candidate_fit <- function(candidate, x, y, lambda2, nlambda = 50,
                                 control = kliep_control()) {
     check_fit(
         x, y, candidate$features, candidate$lambda1, lambda2, nlambda,
-        lambda_min_ratio, penalty_factor, standardize, direction, normalizer,
+        lambda_min_ratio, penalty_factor, penalty, gamma, standardize,
+        direction, normalizer, solver,
         # Workers do not know that there are others.
-        solver, threads_for_plan(check_control(control))
+        threads_for_plan(check_control(control))
     )
 }
 
@@ -126,6 +129,7 @@ with_observations <- function(problem, x, y, lambda2, nlambda) {
         settings$lambda_min_ratio <- default_lambda_min_ratio(
             n_factors_of(problem$features, ncol(x)), c(nrow(x), nrow(y))
         )
+        settings$first_share <- first_share(settings$lambda_min_ratio)
     }
     problem$settings <- settings
     problem

@@ -65,9 +65,9 @@
 #'   below.
 #' @param ... How to find the two samples in `x`, where it holds both: see
 #'   [two_samples()]. The rest is passed on to the fits: `nlambda`,
-#'   `lambda_min_ratio`, `penalty_factor`, `standardize`, `direction`,
-#'   `normalizer`, `solver` and `control`, as for [kliep_path()], or the
-#'   arguments of the other method.
+#'   `lambda_min_ratio`, `penalty_factor`, `penalty`, `gamma`, `standardize`,
+#'   `direction`, `normalizer`, `solver` and `control`, as for [kliep_path()],
+#'   or the arguments of the other method.
 #'
 #' @return An object of class `kliep_select`, with [print()],
 #'   [`plot()`][plot.kliep_select], [edges()], [`coef()`][coef.change_path],
@@ -343,7 +343,8 @@ format.kliep_select <- function(x, ...) {
                format(row$lambda2, digits = 4L)),
         paste0("  score      ", format(row$score, digits = 4L), " (se ",
                format(row$se, digits = 2L), ")"),
-        utils::tail(format_settings(x$fit), 1L),
+        if (is_baseline(x$fit)) utils::tail(format_settings(x$fit), 1L) else
+            format_settings(x$fit)[-1L],
         format_solver(x$fit)
     )
 }

@@ -1,80 +1,193 @@
-pair <- random_pair(5, 40)
-x <- pair$x
-y <- pair$y
-colnames(x) <- colnames(y) <- LETTERS[1:5]
+# Penalties that shrink large factors less: adaptive, and minimax concave.
 
-tight <- kliep_control(tol = 1e-10)
+# The worst violation of the optimality conditions at penalty factors that
+# the fit itself gives, by the formulas of the help page.
+concave_factors <- function(path, step) {
+    theta <- as.matrix(coef(path, path$lambda2[step]))
+    pmax(1 - abs(theta) / (path$gamma * path$lambda2[step]), 0)
+}
 
-test_that("one number scales lambda2", {
-    expect_equal(
-        coef(kliep_change(x, y, lambda2 = 0.05, penalty_factor = 2,
-                          control = tight)),
-        coef(kliep_change(x, y, lambda2 = 0.1, control = tight)),
-        tolerance = 1e-4
-    )
+own_kkt <- function(path, x, y, step) {
+    theta <- as.matrix(coef(path, path$lambda2[step]))
+    lambda2 <- path$lambda2[step]
+    weight <- pmax(0, 1 - abs(theta) / (path$gamma * lambda2))
+    xi <- xi_of(path, x, y, theta)
+    kkt <- ifelse(theta == 0, pmax(0, abs(xi) - lambda2 * weight),
+                  abs(xi - path$lambda1 * theta -
+                          lambda2 * weight * sign(theta)))
+    max(kkt[upper.tri(kkt, diag = TRUE)])
+}
+
+# Minus the gradient of the loss with the empirical normaliser.
+xi_of <- function(path, x, y, theta) {
+    z <- list(x = standardised(x, path$center$x, path$scale$x),
+              y = standardised(y, path$center$y, path$scale$y))
+    score <- function(z) {
+        rowSums((z %*% theta) * z) / 2 + (z^2 %*% diag(theta)) / 2
+    }
+    moments <- function(z, weight) crossprod(z * weight, z)
+    softmax <- function(s) exp(s - max(s)) / sum(exp(s - max(s)))
+    means <- lapply(z, function(z) crossprod(z) / nrow(z))
+    forward <- means$x - moments(z$y, as.vector(softmax(score(z$y))))
+    backward <- moments(z$x, as.vector(softmax(-score(z$x)))) - means$y
+    switch(path$direction, "p/q" = forward, "q/p" = backward,
+           symmetric = forward + backward)
+}
+
+# All coefficients of a path, one row for each step.
+all_coefficients <- function(path) {
+    t(vapply(path$lambda2, function(lambda2) {
+        as.vector(coef(path, lambda2))
+    }, numeric(length(path$variables)^2)))
+}
+
+test_that("fits with the concave penalty are optimal at their own slopes", {
+    set.seed(1)
+    pair <- sim_gaussian(d = 8, n = 150, n_changed = 5)
+    for (direction in c("p/q", "q/p", "symmetric")) {
+        path <- kliep_path(pair$x, pair$y, nlambda = 8, penalty = "mcp",
+                           direction = direction,
+                           control = kliep_control(tol = 1e-9))
+        expect_true(all(path$diagnostics$status == "converged"))
+        expect_gt(max(path$diagnostics$fits), 1)
+        kkt <- vapply(1:8, own_kkt, 0, path = path, x = pair$x, y = pair$y)
+        # Slopes settle to the square root of tol.
+        expect_lt(max(kkt), 1e-4 * path$lambda_max)
+        expect_lt(max(path$diagnostics$kkt), 1e-4 * path$lambda_max)
+    }
+    # There are factors beyond the reach of the penalty, and within.
+    theta <- abs(as.matrix(coef(path)))
+    expect_gt(max(theta), path$gamma * path$lambda2[8])
+    expect_true(any(theta > 0 & theta < path$gamma * path$lambda2[8]))
 })
 
-test_that("the ways to write penalty factors agree", {
-    m <- matrix(3, 5, 5)
-    diag(m) <- 0.5
-    fit <- function(penalty_factor) {
-        kliep_change(x, y, lambda2 = 0.05, penalty_factor = penalty_factor,
-                     control = tight)
+test_that("a large gamma makes the concave penalty the group lasso", {
+    set.seed(2)
+    pair <- sim_gaussian(d = 10, n = 100, n_changed = 4)
+    for (normalizer in c("empirical", "gaussian")) {
+        fits <- lapply(c("group_lasso", "mcp"), function(penalty) {
+            kliep_path(pair$x, pair$y, nlambda = 6, penalty = penalty,
+                       gamma = if (penalty == "mcp") 1e9,
+                       normalizer = normalizer)
+        })
+        expect_equal(all_coefficients(fits[[2]]), all_coefficients(fits[[1]]),
+                     tolerance = 1e-4)
+        expect_true(all(fits[[2]]$diagnostics$fits == 1))
+        # Closer to it, the larger gamma.
+        apart <- vapply(c(3, 30), function(gamma) {
+            concave <- kliep_path(pair$x, pair$y, nlambda = 6,
+                                  penalty = "mcp", gamma = gamma,
+                                  normalizer = normalizer)
+            max(abs(all_coefficients(concave) - all_coefficients(fits[[1]])))
+        }, 0)
+        expect_lt(apart[2], 0.5 * apart[1])
     }
-    named <- coef(fit(c(edge = 3, single = 0.5)))
-    expect_equal(coef(fit(m)), named, tolerance = 1e-4)
-    expect_equal(coef(fit(m[upper.tri(m, diag = TRUE)])), named,
+})
+
+test_that("an adaptive penalty without differences is the group lasso", {
+    set.seed(3)
+    pair <- sim_gaussian(d = 10, n = 100, n_changed = 4)
+    for (normalizer in c("empirical", "gaussian")) {
+        fits <- lapply(c("group_lasso", "adaptive"), function(penalty) {
+            kliep_path(pair$x, pair$y, nlambda = 6, penalty = penalty,
+                       gamma = if (penalty == "adaptive") 1e-9,
+                       normalizer = normalizer, direction = "symmetric")
+        })
+        expect_equal(fits[[2]]$lambda_max, fits[[1]]$lambda_max,
+                     tolerance = 1e-6)
+        expect_equal(all_coefficients(fits[[2]]), all_coefficients(fits[[1]]),
+                     tolerance = 1e-4)
+    }
+    # One factor has nothing to differ from.
+    one <- lapply(c("group_lasso", "adaptive"), function(penalty) {
+        kliep_path(pair$x[, 1:2], pair$y[, 1:2], penalty = penalty,
+                   penalty_factor = c(single = Inf, edge = 1), nlambda = 4)
+    })
+    expect_equal(one[[2]]$coefficients, one[[1]]$coefficients)
+})
+
+test_that("adaptive penalty factors are those of a fit in mid-path", {
+    set.seed(4)
+    pair <- sim_gaussian(d = 9, n = 200, n_changed = 4)
+    tight <- kliep_control(tol = 1e-10)
+    path <- kliep_path(pair$x, pair$y, penalty = "adaptive", gamma = 1.5,
+                       nlambda = 5, lambda_min_ratio = 0.04, control = tight)
+    plain <- kliep_path(pair$x, pair$y, nlambda = 3, lambda_min_ratio = 0.04,
+                        control = tight)
+    size <- abs(as.matrix(coef(plain, plain$lambda2[2])))
+    weight <- pmax(size / max(size), 0.01)^-1.5
+    by_hand <- kliep_path(pair$x, pair$y, lambda2 = path$lambda2,
+                          penalty_factor = weight, control = tight)
+    expect_equal(path$lambda_max, by_hand$lambda_max, tolerance = 1e-6)
+    expect_equal(all_coefficients(path), all_coefficients(by_hand),
                  tolerance = 1e-4)
 })
 
-test_that("a named matrix is matched by name", {
-    m <- matrix(1, 5, 5, dimnames = list(LETTERS[1:5], LETTERS[1:5]))
-    m["A", "C"] <- m["C", "A"] <- 7
-    m["B", "B"] <- 3
-    order <- c(4, 2, 5, 1, 3)
-    expect_equal(
-        coef(kliep_change(x, y, lambda2 = 0.05, penalty_factor = m)),
-        coef(kliep_change(x, y, lambda2 = 0.05,
-                          penalty_factor = m[order, order]))
-    )
-})
-
-test_that("unequal factors satisfy their own optimality conditions", {
-    m <- withr::with_seed(1, matrix(runif(25, 0.2, 3), 5))
-    m <- (m + t(m)) / 2
-    path <- kliep_path(x, y, nlambda = 8, penalty_factor = m)
-    expect_equal(path$lambda_max, dense_lambda_max(path, x, y))
-    expect_certified(path, x, y)
-    expect_equal(path$diagnostics$n_detected[1], 0)
-    expect_gt(path$diagnostics$n_detected[2], 0)
-})
-
-test_that("Inf keeps a factor out", {
-    strongest <- edges(kliep_change(x, y, lambda2 = 0.05))[1, ]
-    m <- matrix(1, 5, 5, dimnames = list(LETTERS[1:5], LETTERS[1:5]))
-    m[strongest$from, strongest$to] <- Inf
-    m[strongest$to, strongest$from] <- Inf
-    path <- kliep_path(x, y, nlambda = 6, penalty_factor = m)
-    expect_certified(path, x, y)
-    for (lambda2 in path$lambda2) {
-        expect_equal(coef(path, lambda2)[strongest$from, strongest$to], 0)
+test_that("large changes are shrunk less", {
+    set.seed(5)
+    pair <- sim_gaussian(d = 20, n = 2000, n_changed = 3)
+    from <- match(pair$truth$from, colnames(pair$x))
+    to <- match(pair$truth$to, colnames(pair$x))
+    # Hardly a penalty on what has changed, and nothing else.
+    known <- matrix(Inf, 20, 20)
+    known[cbind(c(from, to), c(to, from))] <- 1e-6
+    for (normalizer in c("empirical", "gaussian")) {
+        fit <- function(...) {
+            kliep_path(pair$x, pair$y, lambda1 = 1e-3, direction = "symmetric",
+                       normalizer = normalizer, nlambda = 25,
+                       lambda_min_ratio = 0.05, ...)
+        }
+        aim <- as.matrix(coef(fit(penalty_factor = known)))[cbind(from, to)]
+        bias <- vapply(c("group_lasso", "adaptive", "mcp"), function(shape) {
+            path <- fit(penalty = shape)
+            # As far down as no more edges are detected than have changed.
+            step <- max(which(path$diagnostics$n_edges <= 3))
+            weight <- as.matrix(coef(path, path$lambda2[step]))
+            mean(abs(aim - weight[cbind(from, to)]))
+        }, 0)
+        expect_gt(bias[["group_lasso"]], 0.05)
+        expect_lt(bias[["adaptive"]], 0.5 * bias[["group_lasso"]])
+        expect_lt(bias[["mcp"]], 0.8 * bias[["group_lasso"]])
     }
-    path <- kliep_path(x, y, nlambda = 6,
-                       penalty_factor = c(single = Inf, edge = 1))
-    expect_true(all(with(path$coefficients, from != to)))
 })
 
-test_that("zero leaves a factor in, and lambda_max allows for it", {
-    path <- kliep_path(x, y, nlambda = 6,
-                       penalty_factor = c(single = 0, edge = 1),
-                       standardize = "none")
-    expect_certified(path, x, y)
-    expect_equal(path$diagnostics$n_detected[1], 5)
-    expect_equal(path$diagnostics$n_edges[1], 0)
-    expect_gt(path$diagnostics$n_edges[2], 0)
-    above <- kliep_path(x, y, lambda2 = path$lambda_max * c(1, 0.999),
-                        penalty_factor = c(single = 0, edge = 1),
-                        standardize = "none")
-    expect_equal(above$diagnostics$n_edges[1], 0)
-    expect_gte(above$diagnostics$n_edges[2], 1)
+test_that("penalties work along large paths, by every solver, and in folds", {
+    set.seed(6)
+    pair <- sim_gaussian(d = 12, n = 60, n_changed = 4)
+    for (penalty in c("adaptive", "mcp")) {
+        fits <- lapply(c("auto", "primal", "dual"), function(solver) {
+            kliep_path(pair$x, pair$y, nlambda = 4, penalty = penalty,
+                       solver = solver, control = kliep_control(tol = 1e-8))
+        })
+        for (other in fits[-1]) {
+            expect_equal(all_coefficients(other), all_coefficients(fits[[1]]),
+                         tolerance = 1e-3)
+        }
+        set.seed(1)
+        chosen <- kliep_select(pair$x, pair$y, penalty = penalty, folds = 3,
+                               nlambda = 6)
+        expect_s3_class(chosen, "kliep_select")
+        expect_output(print(chosen), "penalty")
+    }
+    # A working set, whose screening has to know the penalty factors.
+    wide <- random_pair(480, 60)
+    path <- kliep_path(wide$x, wide$y, nlambda = 5, penalty = "mcp",
+                       lambda_min_ratio = 0.6)
+    expect_true(all(path$diagnostics$status == "converged"))
+    last <- kliep_change(wide$x, wide$y, lambda2 = path$lambda2[5],
+                         penalty_factor = concave_factors(path, 5))
+    expect_equal(as.matrix(coef(last)), as.matrix(coef(path)),
+                 tolerance = 1e-2)
+})
+
+test_that("what does not fit a penalty is an error", {
+    x <- matrix(rnorm(60), 20)
+    expect_error(kliep_path(x, x + 1, penalty = "ridge"),
+                 class = "kliep_error_argument")
+    for (gamma in list(0, -1, NA, "3", c(1, 2), Inf)) {
+        expect_error(kliep_path(x, x + 1, penalty = "mcp", gamma = gamma),
+                     class = "kliep_error_penalty")
+    }
+    expect_error(kliep_path(x, x + 1, gamma = 2),
+                 class = "kliep_error_penalty")
 })

@@ -12,6 +12,7 @@ use kliepnet_core::features::{Coefficients, Features};
 use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::path::{self, Grid, Method, Normalizer, Path, Settings, Step};
 use kliepnet_core::problem::Problem;
+use kliepnet_core::reweight::Shape;
 use kliepnet_core::scan::timed_pass;
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
 
@@ -30,6 +31,7 @@ struct Request {
     penalty: PenaltyFactors,
     lambda1: f64,
     grid: Grid,
+    shape: Shape,
     method: Method,
     normalizer: Normalizer,
     tolerance: f64,
@@ -54,6 +56,7 @@ impl Request {
             penalty,
             lambda1: fields.double("lambda1")?,
             grid: grid(&fields)?,
+            shape: shape(&fields)?,
             method: method(&fields.string("solver")?)?,
             normalizer: normalizer(&fields.string("normalizer")?)?,
             tolerance: fields.double("tol")?,
@@ -91,6 +94,7 @@ impl Request {
         Settings {
             lambda1: self.lambda1,
             grid: self.grid.clone(),
+            shape: self.shape,
             method: self.method,
             normalizer: self.normalizer,
             tolerance: self.tolerance,
@@ -137,6 +141,17 @@ fn normalizer(name: &str) -> Result<Normalizer> {
         "empirical" => Ok(Normalizer::Empirical),
         "gaussian" => Ok(Normalizer::Gaussian),
         _ => Err(unknown("normalizer", name)),
+    }
+}
+
+/// How the penalty grows; an adaptive one is made of a fit in the middle of the default grid.
+fn shape(fields: &Fields) -> Result<Shape> {
+    let gamma = fields.double("gamma")?;
+    match fields.string("penalty_shape")?.as_str() {
+        "group_lasso" => Ok(Shape::GroupLasso),
+        "adaptive" => Ok(Shape::Adaptive { gamma, share: fields.double("first_share")? }),
+        "mcp" => Ok(Shape::Mcp { gamma }),
+        name => Err(unknown("penalty", name)),
     }
 }
 
@@ -224,6 +239,7 @@ fn path_for_r(path: &Path, family: &Family, [x, y]: [Scaling; 2]) -> Result<Robj
         ("kkt", numbers(|step| step.residual)),
         ("n_detected", counts(steps.iter().map(|step| step.coefficients.len()))?),
         ("iterations", counts(steps.iter().map(|step| step.iterations))?),
+        ("fits", counts(steps.iter().map(|step| step.fits))?),
         ("status", Robj::from(status)),
         ("seconds", numbers(|step| step.seconds)),
         ("effective_size", numbers(|step| step.effective_size)),

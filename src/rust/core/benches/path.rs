@@ -10,6 +10,7 @@ use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::path::{fit, Grid, Method, Normalizer, Settings};
 use kliepnet_core::problem::{Problem, Status};
+use kliepnet_core::reweight::Shape;
 use ndarray::Array2;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -42,6 +43,7 @@ fn run(case: &Case, method: Method) -> Result<(), Box<dyn Error>> {
     let settings = Settings {
         lambda1: 0.1,
         grid: case.grid.clone(),
+        shape: Shape::GroupLasso,
         method,
         normalizer: Normalizer::Empirical,
         tolerance: 1e-6,

@@ -1,6 +1,9 @@
 //! Factors by number, and how strongly each is penalised.
 
 use crate::error::{Error, Result};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
 
 /// Index of the factor of variables u >= v: pairs are numbered row by row, (u, u) last in its row.
 pub fn factor_index(u: usize, v: usize) -> usize {
@@ -25,6 +28,28 @@ pub fn factor_variables(factor: usize) -> (usize, usize) {
     (u, factor - factor_index(u, 0))
 }
 
+/// Spreads factor numbers by one multiplication: they come from us, so nobody can choose them badly.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct FactorHasher(u64);
+
+impl Hasher for FactorHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, factor: usize) {
+        let mixed = (self.0 ^ factor as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+}
+
+/// Something for each of some factors.
+pub type FactorMap<V> = HashMap<usize, V, BuildHasherDefault<FactorHasher>>;
+
 /// The penalty factors `w_t >= 0`: zero is not penalised, infinity is never let in.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PenaltyFactors {
@@ -37,6 +62,24 @@ pub enum PenaltyFactors {
     },
     /// One for each factor, in the order of their index.
     Each(Vec<f64>),
+    /// Those of `base`, each `times` as large, but for a few factors that have their own.
+    Except {
+        /// What most factors have.
+        base: Arc<PenaltyFactors>,
+        /// A positive multiple.
+        times: f64,
+        /// `w_t` of the others.
+        own: FactorMap<f64>,
+    },
+}
+
+/// A multiple of a penalty factor: none stays none whatever the multiple.
+fn multiple(times: f64, weight: f64) -> f64 {
+    if weight == 0.0 {
+        0.0
+    } else {
+        times * weight
+    }
 }
 
 impl PenaltyFactors {
@@ -50,6 +93,10 @@ impl PenaltyFactors {
         let valid = match self {
             Self::ByKind { single, edge } => *single >= 0.0 && *edge >= 0.0,
             Self::Each(values) => values.len() == factors && values.iter().all(|w| *w >= 0.0),
+            Self::Except { base, times, own } => {
+                base.validate(factors)?;
+                *times > 0.0 && own.iter().all(|(factor, w)| *factor < factors && *w >= 0.0)
+            }
         };
         if valid {
             Ok(())
@@ -70,6 +117,7 @@ impl PenaltyFactors {
                 }
             }
             Self::Each(values) => values[factor_index(u, v)],
+            Self::Except { .. } => self.at(factor_index(u, v)),
         }
     }
 
@@ -81,6 +129,33 @@ impl PenaltyFactors {
                 self.of(u, v)
             }
             Self::Each(values) => values[factor],
+            Self::Except { base, times, own } => match own.get(&factor) {
+                Some(weight) => *weight,
+                None => multiple(*times, base.at(factor)),
+            },
+        }
+    }
+
+    /// The same without exceptions: what a pass over all factors can go by.
+    pub fn without_exceptions(self: &Arc<Self>) -> Arc<Self> {
+        match self.as_ref() {
+            Self::Except { base, times, own } if !own.is_empty() => {
+                let own = FactorMap::default();
+                Arc::new(Self::Except { base: base.clone(), times: *times, own })
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// The factors that are exceptions, in order.
+    pub fn exceptions(&self) -> Vec<usize> {
+        match self {
+            Self::Except { own, .. } => {
+                let mut factors: Vec<usize> = own.keys().copied().collect();
+                factors.sort_unstable();
+                factors
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -93,6 +168,15 @@ impl PenaltyFactors {
                 .flat_map(|u| &values[factor_index(u, 0)..factor_index(u, u)])
                 .filter(|w| **w > 0.0)
                 .fold(f64::INFINITY, |least, w| least.min(*w)),
+            Self::Except { base, times, own } => {
+                let edge = |factor: usize| {
+                    let (u, v) = factor_variables(factor);
+                    u != v
+                };
+                own.iter()
+                    .filter(|(factor, w)| **w > 0.0 && edge(**factor))
+                    .fold(times * base.smallest_edge(variables), |least, (_, w)| least.min(*w))
+            }
         }
     }
 
@@ -101,6 +185,10 @@ impl PenaltyFactors {
         let given: &[f64] = match self {
             Self::ByKind { single, edge } => &[*single, *edge],
             Self::Each(values) => values,
+            Self::Except { base, times, own } => {
+                let own = own.values().filter(|w| **w > 0.0);
+                return own.fold(times * base.smallest(), |least, w| least.min(*w));
+            }
         };
         given.iter().filter(|w| **w > 0.0).fold(f64::INFINITY, |least, w| least.min(*w))
     }
@@ -112,6 +200,13 @@ impl PenaltyFactors {
             // Singles are numbered (u, u): no need to look at all pairs.
             Self::ByKind { edge, .. } if *edge > 0.0 => {
                 (0..).map(|u| factor_index(u, u)).take_while(|factor| *factor < factors).collect()
+            }
+            Self::Except { base, own, .. } => {
+                let mut free = base.unpenalised(factors);
+                free.retain(|factor| !own.contains_key(factor));
+                free.extend(own.iter().filter(|(_, w)| **w == 0.0).map(|(factor, _)| *factor));
+                free.sort_unstable();
+                free
             }
             _ => (0..factors).filter(|factor| self.at(*factor) == 0.0).collect(),
         }

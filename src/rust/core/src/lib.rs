@@ -15,6 +15,7 @@ pub mod features;
 pub mod loss;
 pub mod penalty;
 pub mod problem;
+pub mod reweight;
 pub mod scan;
 
 pub mod screen;

@@ -4,13 +4,22 @@ use crate::error::{Error, Result};
 use crate::features::{Coefficients, Features};
 use crate::monitor::Monitor;
 use crate::problem::{Problem, Status, Tolerance};
+use crate::reweight::{adaptive, distance, mcp, Shape};
 use crate::scan::Drift;
-use crate::strategy::{auto, Around, ClosedForm, Dual, Fitted, Limits, Primal, Solve, NULL_FIT};
+use crate::strategy::{
+    auto, Adjust, Around, ClosedForm, Dual, Fitted, Follow, Limits, Primal, NULL_FIT,
+};
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// By so much lambda_max is rounded up after a fit of unpenalised factors, which has a tolerance.
 const NULL_FIT_ROUNDING: f64 = 1e-6;
+
+/// Steps of the path to the first fit that adaptive penalties are made of.
+const FIRST_STEPS: usize = 5;
+/// Convex fits at one lambda2 before a penalty that depends on theta counts as unsettled.
+const MOST_FITS: usize = 100;
 
 /// Which solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +56,19 @@ pub enum Grid {
 }
 
 impl Grid {
+    /// How many values.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Given(values) => values.len(),
+            Self::Geometric { count, .. } => *count,
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The values, for this lambda_max.
     pub fn values(&self, lambda_max: f64) -> Vec<f64> {
         match self {
@@ -66,6 +88,8 @@ pub struct Settings {
     pub lambda1: f64,
     /// Group penalties.
     pub grid: Grid,
+    /// How the group penalty grows with a factor.
+    pub shape: Shape,
     /// Which solver.
     pub method: Method,
     /// Which normaliser; the Gaussian one has one solver.
@@ -87,8 +111,10 @@ pub struct Step {
     pub lambda2: f64,
     /// How it ended.
     pub status: Status,
-    /// Iterations of the inner solver.
+    /// Iterations of the inner solver, over all fits.
     pub iterations: usize,
+    /// Convex fits it took.
+    pub fits: usize,
     /// `J(theta)`.
     pub objective: f64,
     /// Duality gap of the whole problem; NaN for lambda1 = 0.
@@ -120,9 +146,33 @@ pub struct Path {
 
 /// Fit a path.
 pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<Path> {
-    let mut begun = Instant::now();
+    let begun = Instant::now();
+    let Shape::Adaptive { gamma, share } = settings.shape else {
+        monitor.start(settings.grid.len());
+        return follow(problem, settings, begun, monitor);
+    };
+    monitor.start(FIRST_STEPS + settings.grid.len());
+    let grid = Grid::Geometric { count: FIRST_STEPS, min_ratio: share };
+    let first = Settings { shape: Shape::GroupLasso, grid, ..settings.clone() };
+    let first = follow(problem, &first, begun, monitor)?;
+    let last = first.steps.iter().rfind(|step| step.status != Status::Unbounded);
+    let theta = last.map(|step| step.coefficients.clone()).unwrap_or_default();
+    let penalty = Arc::new(adaptive(&problem.penalty, &theta, gamma));
+    let problem = Problem { penalty, ..problem.clone() };
+    let mut path = follow(&problem, settings, begun, monitor)?;
+    path.passes += first.passes;
+    Ok(path)
+}
+
+/// Fit a path with the penalty factors of the problem.
+fn follow(
+    problem: &Problem,
+    settings: &Settings,
+    mut begun: Instant,
+    monitor: &Monitor,
+) -> Result<Path> {
     let limits = Limits { lambda1: settings.lambda1, max_iter: settings.max_iter };
-    let mut default = match (settings.normalizer, &problem.features) {
+    let mut default: Box<dyn Follow> = match (settings.normalizer, &problem.features) {
         (Normalizer::Empirical, _) => auto(problem, limits),
         (Normalizer::Gaussian, Features::Products(products)) => {
             Box::new(ClosedForm::new(problem, products, limits)?)
@@ -134,13 +184,12 @@ pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<
     let lambda_max = round_up(default.start(NULL_FIT, monitor)?, problem);
     let grid = settings.grid.values(lambda_max);
     let tolerance = Tolerance { relative: settings.tolerance, scale: lambda_max };
-    let mut solver: Box<dyn Solve + '_> = match settings.method {
+    let mut solver: Box<dyn Adjust> = match settings.method {
         Method::Auto => default,
         Method::Primal => Box::new(Primal::new(problem, limits)),
         Method::Dual if settings.lambda1 > 0.0 => Box::new(Dual::new(problem, limits)),
         Method::Dual => return Err(Error::Argument("the dual needs lambda1 > 0".into())),
     };
-    monitor.start(grid.len());
     let mut steps: Vec<Step> = Vec::with_capacity(grid.len());
     for (k, lambda2) in grid.iter().enumerate() {
         let around = Around {
@@ -148,9 +197,15 @@ pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<
             now: *lambda2,
             next: grid.get(k + 1).copied().unwrap_or(*lambda2),
         };
-        let fitted = solver.solve(around, tolerance, monitor)?;
+        let (fitted, fits) = match settings.shape {
+            Shape::Mcp { gamma } => {
+                let start = steps.last().map(|step| &step.coefficients);
+                concave(&mut *solver, problem, gamma, start, around, tolerance, monitor)?
+            }
+            _ => (solver.solve(around, tolerance, monitor)?, 1),
+        };
         let unbounded = fitted.status == Status::Unbounded;
-        steps.push(Step::new(fitted, problem, settings, *lambda2, begun));
+        steps.push(Step::new(fitted, fits, problem, settings, *lambda2, begun));
         // The first step's time includes the search for lambda_max.
         begun = Instant::now();
         monitor.advance();
@@ -159,6 +214,40 @@ pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<
         }
     }
     Ok(Path { lambda_max, steps, passes: solver.passes() })
+}
+
+/// The minimax concave penalty by local linear approximation: convex fits, each with the penalty's
+/// slopes at the fit before, until these settle. How many fits that took comes with the last one.
+fn concave(
+    solver: &mut dyn Adjust,
+    problem: &Problem,
+    gamma: f64,
+    start: Option<&Coefficients>,
+    mut around: Around,
+    tolerance: Tolerance,
+    monitor: &Monitor,
+) -> Result<(Fitted, usize)> {
+    let slopes = |theta: &Coefficients| mcp(&problem.penalty, theta, gamma, around.now);
+    let enough = tolerance.relative.sqrt();
+    let mut penalty = Arc::new(slopes(start.unwrap_or(&Coefficients::default())));
+    let (mut fits, mut iterations) = (0, 0);
+    loop {
+        solver.set_penalty(&penalty);
+        let mut fitted = solver.solve(around, tolerance, monitor)?;
+        fits += 1;
+        iterations += fitted.iterations;
+        fitted.iterations = iterations;
+        let next = slopes(&fitted.coefficients);
+        let settled = distance(&penalty, &next) <= enough;
+        if settled || fits == MOST_FITS || fitted.status == Status::Unbounded {
+            if !settled && fitted.status == Status::Converged {
+                fitted.status = Status::Unsettled;
+            }
+            return Ok((fitted, fits));
+        }
+        penalty = Arc::new(next);
+        around.last = around.now;
+    }
 }
 
 /// A lambda_max that is one for every way of summing: `xi` comes out of different kernels, which
@@ -182,6 +271,7 @@ fn round_up(largest: f64, problem: &Problem) -> f64 {
 impl Step {
     fn new(
         fitted: Fitted,
+        fits: usize,
         problem: &Problem,
         settings: &Settings,
         lambda2: f64,
@@ -199,6 +289,7 @@ impl Step {
             lambda2,
             status: fitted.status,
             iterations: fitted.iterations,
+            fits,
             objective: if unbounded { f64::NEG_INFINITY } else { fitted.objective },
             gap: if fitted.gap.is_finite() { fitted.gap } else { f64::NAN },
             residual: if unbounded { f64::NAN } else { fitted.residual },

@@ -8,21 +8,22 @@ use crate::loss::{Loss, Weights};
 use crate::penalty::{level, norm, Penalty};
 use pulp::Simd;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Objectives closer to zero than this are judged on an absolute scale: J is zero at lambda_max.
 const OBJECTIVE_FLOOR: f64 = 1e-3;
 /// Scores whose features are gathered at a time for a covariance.
 const BLOCK: usize = 512;
 
-/// What is minimised over theta, but for lambda1 and lambda2.
-#[derive(Debug)]
+/// What is minimised over theta, but for lambda1 and lambda2. A clone shares the features.
+#[derive(Debug, Clone)]
 pub struct Problem {
     /// The features of every factor.
     pub features: Features,
     /// The loss over the rows of the stack.
     pub loss: Loss,
     /// `w_t`.
-    pub penalty: PenaltyFactors,
+    pub penalty: Arc<PenaltyFactors>,
 }
 
 impl Problem {
@@ -35,7 +36,7 @@ impl Problem {
                 "penalty factors: a table needs one for each factor".into(),
             ));
         }
-        Ok(Self { features, loss, penalty })
+        Ok(Self { features, loss, penalty: Arc::new(penalty) })
     }
 
     /// `sum_i alpha_i h_i` of feature k of a factor, h with the terms' signs.
@@ -166,6 +167,14 @@ pub fn covariance<D: RowDesign + ?Sized>(design: &D, groups: &[usize], alpha: &[
     matrix
 }
 
+/// A design of a problem whose penalty factors and linear term may change.
+pub trait Adjustable: RowDesign {
+    /// Other penalty factors.
+    fn set_penalty(&mut self, penalty: &PenaltyFactors);
+    /// Another linear term: that of a problem with the same features and log-sum-exps.
+    fn set_linear(&mut self, problem: &Problem);
+}
+
 /// Everything at one dual point alpha: `xi`, the theta that maximises, and its scores.
 #[derive(Debug, Clone)]
 pub struct DualPoint {
@@ -292,6 +301,8 @@ pub enum Status {
     Unbounded,
     /// lambda1 = 0 and lambda2 so close to the smallest solvable one that nothing can be said.
     NearThreshold,
+    /// A convex fit that converged, but whose penalty factors still change with theta.
+    Unsettled,
 }
 
 /// Within this share of the smallest solvable lambda2 no method is reliable.
@@ -327,6 +338,7 @@ impl Status {
             Self::MaxIter => "max_iter",
             Self::Unbounded => "unbounded",
             Self::NearThreshold => "near_threshold",
+            Self::Unsettled => "unsettled",
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::factors::{factor_index, PenaltyFactors};
 use crate::features::Products;
 use crate::monitor::Monitor;
 use crate::scan::{listed, Drift, Hits, Query, Scanner};
+use std::sync::Arc;
 
 /// Up to this many multiplications a full pass costs less than the bookkeeping to avoid it.
 const SMALL_PASS: usize = 1 << 24;
@@ -23,13 +24,16 @@ const RESCAN: usize = 64;
 const MARGIN: f64 = 0.9;
 
 /// Answers "which factors are above" along a path.
-pub struct Screen<'a> {
-    penalty: &'a PenaltyFactors,
-    products: &'a Products,
+pub struct Screen {
+    penalty: Arc<PenaltyFactors>,
+    /// The same without exceptions: passes go by it, and exceptions are looked at one by one.
+    common: Arc<PenaltyFactors>,
+    exceptions: Vec<usize>,
+    products: Products,
     scanner: Scanner,
     reference: Option<Reference>,
     singles: Vec<usize>,
-    /// The smallest penalty factor of a pair.
+    /// The smallest penalty factor of a pair that is no exception.
     least: f64,
     passes: usize,
 }
@@ -43,17 +47,20 @@ struct Reference {
     hits: Hits,
 }
 
-impl<'a> Screen<'a> {
+impl Screen {
     /// Pack the features once for all passes.
-    pub fn new(products: &'a Products, penalty: &'a PenaltyFactors) -> Self {
+    pub fn new(products: &Products, penalty: &Arc<PenaltyFactors>) -> Self {
         let variables = products.variables();
+        let common = penalty.without_exceptions();
         Self {
-            penalty,
-            products,
+            penalty: penalty.clone(),
+            least: common.smallest_edge(variables),
+            common,
+            exceptions: penalty.exceptions(),
+            products: products.clone(),
             scanner: Scanner::new(products),
             reference: None,
             singles: (0..variables).map(|u| factor_index(u, u)).collect(),
-            least: penalty.smallest_edge(variables),
             passes: 0,
         }
     }
@@ -63,8 +70,14 @@ impl<'a> Screen<'a> {
         self.passes
     }
 
+    /// Other exceptions to the same penalty factors: what the last pass found of all others holds.
+    pub fn set_penalty(&mut self, penalty: &Arc<PenaltyFactors>) {
+        self.penalty = penalty.clone();
+        self.exceptions = penalty.exceptions();
+    }
+
     fn query<'b>(&'b self, weights: &'b [f64], level: f64) -> Query<'b> {
-        Query { weights, penalty: self.penalty, level }
+        Query { weights, penalty: &self.penalty, level }
     }
 
     fn small(&self) -> bool {
@@ -91,7 +104,7 @@ impl<'a> Screen<'a> {
             return self.pass(weights, hint, monitor);
         }
         if let Some(candidates) = self.candidates(weights, level, hint) {
-            let mut hits = listed(self.products, self.query(weights, hint), &candidates, monitor)?;
+            let mut hits = listed(&self.products, self.query(weights, hint), &candidates, monitor)?;
             // A pair may be both kept and within reach.
             hits.sort_unstable_by_key(|hit| hit.variables);
             hits.dedup_by_key(|hit| hit.variables);
@@ -107,7 +120,7 @@ impl<'a> Screen<'a> {
         let reference = self.reference.as_ref()?;
         let delta: Vec<f64> =
             weights.iter().zip(&reference.weights).map(|(now, then)| now - then).collect();
-        let drift = Drift::new(self.products, &delta);
+        let drift = Drift::new(&self.products, &delta);
         let room = (level - reference.level) * self.least;
         if room.is_nan() || room <= 0.0 {
             return None;
@@ -121,16 +134,23 @@ impl<'a> Screen<'a> {
         }
         // Few, and not covered by the bound over pairs.
         candidates.extend(&self.singles);
+        candidates.extend(&self.exceptions);
         Some(candidates)
     }
 
     /// One pass over all factors, which becomes the reference.
     fn pass(&mut self, weights: &[f64], level: f64, monitor: &Monitor) -> Result<Hits> {
         self.passes += 1;
-        let hits = self.scanner.all(self.products, self.query(weights, level), monitor)?;
+        let common = Query { weights, penalty: &self.common, level };
+        let mut hits = self.scanner.all(&self.products, common, monitor)?;
         if !self.small() {
             let weights = weights.to_vec();
             self.reference = Some(Reference { weights, level, hits: hits.clone() });
+        }
+        if !self.exceptions.is_empty() {
+            hits.retain(|hit| self.exceptions.binary_search(&hit.factor()).is_err());
+            let query = self.query(weights, level);
+            hits.extend(listed(&self.products, query, &self.exceptions, monitor)?);
         }
         Ok(hits)
     }
@@ -143,8 +163,10 @@ impl<'a> Screen<'a> {
         let sample: Vec<usize> = (0..SAMPLE).map(|i| i * share % factors).collect();
         // Below every level, so that every penalised factor of the sample is reported.
         let query = self.query(weights, -1.0);
-        let mut ratios: Vec<f64> =
-            listed(self.products, query, &sample, monitor)?.iter().map(|hit| hit.ratio()).collect();
+        let mut ratios: Vec<f64> = listed(&self.products, query, &sample, monitor)?
+            .iter()
+            .map(|hit| hit.ratio())
+            .collect();
         ratios.sort_unstable_by(|a, b| b.total_cmp(a));
         // Just below it: factors that tie with it must be among those kept.
         Ok(ratios.get(ratios.len() / KEEP).map_or(0.0, |ratio| ratio * (1.0 - 1e-9)))

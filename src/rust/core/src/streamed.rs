@@ -3,19 +3,22 @@
 //! What the paper's primal and dual solvers work on. It shares neither the tiles nor the screening
 //! of the fast pass: that the two agree is a check on both.
 
+use crate::factors::PenaltyFactors;
 use crate::features::Place;
+use crate::loss::Loss;
 use crate::problem::{Design, Problem};
 use crate::simd::dispatch;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Factors in one task. Partial sums are added task by task, so no thread count changes a result.
 const TASK_FACTORS: usize = 1024;
 
 /// Every factor of a problem.
-pub struct Streamed<'a> {
-    problem: &'a Problem,
+pub struct Streamed {
+    problem: Problem,
     factors: Vec<Factor>,
     linear: Vec<f64>,
 }
@@ -29,9 +32,9 @@ struct Factor {
     weight: f64,
 }
 
-impl<'a> Streamed<'a> {
+impl Streamed {
     /// All factors; one with an infinite penalty keeps its place as zeros.
-    pub fn new(problem: &'a Problem) -> Self {
+    pub fn new(problem: &Problem) -> Self {
         let mut factors = Vec::with_capacity(problem.features.factors());
         let mut start = 0;
         for number in 0..problem.features.factors() {
@@ -40,9 +43,27 @@ impl<'a> Streamed<'a> {
             factors.push(Factor { place, start, size, weight: problem.penalty.at(number) });
             start += size;
         }
-        let mut design = Self { problem, factors, linear: Vec::new() };
+        let mut design = Self { problem: problem.clone(), factors, linear: Vec::new() };
         design.linear = design.collect(None);
         design
+    }
+
+    /// The problem whose factors these are.
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Other penalty factors.
+    pub fn set_penalty(&mut self, penalty: &Arc<PenaltyFactors>) {
+        self.problem.penalty = penalty.clone();
+        let factors = self.factors.iter_mut().enumerate();
+        factors.for_each(|(number, factor)| factor.weight = penalty.at(number));
+    }
+
+    /// The same loss with another linear term.
+    pub fn set_loss(&mut self, loss: &Loss) {
+        self.problem.loss = loss.clone();
+        self.linear = self.collect(None);
     }
 
     /// The moments of all features under `alpha`, or in the linear term.
@@ -50,13 +71,13 @@ impl<'a> Streamed<'a> {
         let parts: Vec<Vec<f64>> = self
             .factors
             .par_chunks(TASK_FACTORS)
-            .map(|factors| dispatch(Moments { problem: self.problem, factors, alpha }))
+            .map(|factors| dispatch(Moments { problem: &self.problem, factors, alpha }))
             .collect();
         parts.concat()
     }
 }
 
-impl Design for Streamed<'_> {
+impl Design for Streamed {
     fn groups(&self) -> usize {
         self.factors.len()
     }
@@ -78,7 +99,7 @@ impl Design for Streamed<'_> {
         let parts: Vec<Vec<f64>> = self
             .factors
             .par_chunks(TASK_FACTORS)
-            .map(|factors| dispatch(Scores { problem: self.problem, factors, theta }))
+            .map(|factors| dispatch(Scores { problem: &self.problem, factors, theta }))
             .collect();
         let mut scores = vec![0.0; self.problem.loss.scores()];
         for part in parts {

@@ -3,11 +3,11 @@
 //! `xi` of every pair comes from register tiles of the columns, and so does `H'theta`: nothing of H is
 //! stored, and both cost a tenth of going through stored rows one by one.
 
-use crate::factors::factor_index;
+use crate::factors::{factor_index, PenaltyFactors};
 use crate::features::Products;
 use crate::kernel::{tile, Panels, COLS, ROWS};
 use crate::penalty::norm;
-use crate::problem::{Design, DualPoint, Lambda, Problem, RowDesign};
+use crate::problem::{Adjustable, Design, DualPoint, Lambda, Problem, RowDesign};
 use crate::simd::{axpy, axpy_product, dispatch, dot};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -19,8 +19,8 @@ const DENSE: usize = 8;
 const BLOCK: usize = 512;
 
 /// Every factor of a problem with product features.
-pub struct Whole<'a> {
-    products: &'a Products,
+pub struct Whole {
+    products: Products,
     blocks: Vec<Block>,
     /// The term's sign of every scored row.
     signs: Vec<f64>,
@@ -73,14 +73,14 @@ fn pack<const WIDTH: usize>(columns: &[f64], width: usize) -> Panels<WIDTH> {
     Panels::pack(columns.len() / width, width, |u| &columns[u * width..][..width], None)
 }
 
-impl<'a> Whole<'a> {
+impl Whole {
     /// Multiplications for one look at all factors: what decides whether a problem is small.
     pub fn cost(problem: &Problem, products: &Products) -> usize {
         products.factors() * products.basis().pair.len() * problem.loss.scores()
     }
 
     /// Gather the scored rows of a problem and its products.
-    pub fn new(problem: &'a Problem, products: &'a Products) -> Self {
+    pub fn new(problem: &Problem, products: &Products) -> Self {
         let variables = products.variables();
         let terms = problem.loss.terms();
         let rows: Vec<usize> = terms.iter().flat_map(|term| term.rows.clone()).collect();
@@ -99,6 +99,7 @@ impl<'a> Whole<'a> {
             starts.push(places.len());
         }
         let linear = dispatch(Linear { problem, places: &places });
+        let products = products.clone();
         Self { products, blocks, signs, weights, linear, places, starts }
     }
 
@@ -147,7 +148,7 @@ impl WithSimd for Linear<'_> {
     }
 }
 
-impl Design for Whole<'_> {
+impl Design for Whole {
     fn groups(&self) -> usize {
         self.weights.len()
     }
@@ -192,7 +193,18 @@ impl Design for Whole<'_> {
     }
 }
 
-impl RowDesign for Whole<'_> {
+impl Adjustable for Whole {
+    fn set_penalty(&mut self, penalty: &PenaltyFactors) {
+        let weights = self.weights.iter_mut().enumerate();
+        weights.for_each(|(factor, weight)| *weight = penalty.at(factor));
+    }
+
+    fn set_linear(&mut self, problem: &Problem) {
+        self.linear = dispatch(Linear { problem, places: &self.places });
+    }
+}
+
+impl RowDesign for Whole {
     fn width(&self) -> usize {
         self.signs.len()
     }
@@ -247,7 +259,7 @@ impl RowDesign for Whole<'_> {
 
 /// A block's share of `H alpha`: tiles for pairs, sums for singles.
 struct Moments<'a> {
-    design: &'a Whole<'a>,
+    design: &'a Whole,
     block: &'a Block,
     alpha: &'a [f64],
 }
@@ -302,7 +314,7 @@ impl WithSimd for Moments<'_> {
 /// A block's `H'theta` where few coefficients are off zero: for each u and feature, `s_u^p` times the
 /// sum over v of `theta s_v^q`.
 struct SparseScores<'a> {
-    design: &'a Whole<'a>,
+    design: &'a Whole,
     block: &'a Block,
     theta: &'a [f64],
 }
@@ -343,7 +355,7 @@ impl WithSimd for SparseScores<'_> {
 
 /// The same where many are: the sums over v of `ROWS` variables u and `COLS` scores in a tile.
 struct DenseScores<'a> {
-    design: &'a Whole<'a>,
+    design: &'a Whole,
     block: &'a Block,
     theta: &'a [f64],
 }
@@ -390,13 +402,7 @@ impl WithSimd for DenseScores<'_> {
 
 /// Add the share of the single variables, then turn every score to its term's sign.
 #[inline(always)]
-fn add_singles<S: Simd>(
-    simd: S,
-    design: &Whole<'_>,
-    block: &Block,
-    theta: &[f64],
-    scores: &mut [f64],
-) {
+fn add_singles<S: Simd>(simd: S, design: &Whole, block: &Block, theta: &[f64], scores: &mut [f64]) {
     for u in 0..design.products.variables() {
         for (k, &p) in design.products.basis().single.iter().enumerate() {
             axpy(simd, theta[design.start(u, u) + k], block.column(p, u), scores);

@@ -1,37 +1,17 @@
 //! The working set: the few factors whose features are stored while a fit is at work on them.
 
+use crate::factors::{FactorMap, PenaltyFactors};
 use crate::features::Place;
 use crate::loss::Loss;
 use crate::penalty::norm;
-use crate::problem::{Design, DualPoint, Lambda, Problem, RowDesign};
+use crate::problem::{Adjustable, Design, DualPoint, Lambda, Problem, RowDesign};
 use crate::simd::{axpy, dispatch, dot};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 
 /// Stored values one task goes through: two megabytes. Fixed, so that no thread count changes a sum.
 const TASK_VALUES: usize = 1 << 18;
-
-/// Spreads factor numbers by one multiplication: they come from us, so nobody can choose them badly.
-#[derive(Debug, Default, Clone, Copy)]
-struct FactorHasher(u64);
-
-impl Hasher for FactorHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
-    }
-
-    fn write_usize(&mut self, factor: usize) {
-        let mixed = (self.0 ^ factor as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.0 = mixed ^ (mixed >> 32);
-    }
-}
 
 /// A factor whose features are stored.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +29,7 @@ pub struct WorkingSet {
     width: usize,
     generation: usize,
     entries: Vec<Entry>,
-    place: HashMap<usize, usize, BuildHasherDefault<FactorHasher>>,
+    place: FactorMap<usize>,
     rows: Vec<f64>,
     row_linear: Vec<f64>,
     active: Vec<usize>,
@@ -64,7 +44,7 @@ impl WorkingSet {
             width: loss.scores(),
             generation: 0,
             entries: Vec::new(),
-            place: HashMap::default(),
+            place: FactorMap::default(),
             rows: Vec::new(),
             row_linear: Vec::new(),
             active: Vec::new(),
@@ -203,6 +183,25 @@ impl Design for WorkingSet {
     }
 }
 
+impl Adjustable for WorkingSet {
+    fn set_penalty(&mut self, penalty: &PenaltyFactors) {
+        self.entries.iter_mut().for_each(|entry| entry.weight = penalty.at(entry.factor));
+    }
+
+    fn set_linear(&mut self, problem: &Problem) {
+        self.row_linear.clear();
+        for entry in &self.entries {
+            let (place, size) = (problem.features.place(entry.factor), entry.size);
+            dispatch(LinearRows { problem, place, size, linear: &mut self.row_linear });
+        }
+        self.linear.clear();
+        for slot in &self.active {
+            let Entry { first_row, size, .. } = self.entries[*slot];
+            self.linear.extend_from_slice(&self.row_linear[first_row..first_row + size]);
+        }
+    }
+}
+
 impl RowDesign for WorkingSet {
     fn width(&self) -> usize {
         self.width
@@ -271,6 +270,26 @@ impl WithSimd for Store<'_> {
         let width = self.problem.loss.scores();
         for (k, row) in self.rows.chunks_exact_mut(width).enumerate() {
             self.problem.add_feature(simd, (u, v, k), 1.0, row);
+            self.linear.push(self.problem.linear_moment(simd, (u, v, k)));
+        }
+    }
+}
+
+/// Append the linear term of the rows of a factor.
+struct LinearRows<'a> {
+    problem: &'a Problem,
+    place: Place,
+    size: usize,
+    linear: &'a mut Vec<f64>,
+}
+
+impl WithSimd for LinearRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let (u, v) = self.place;
+        for k in 0..self.size {
             self.linear.push(self.problem.linear_moment(simd, (u, v, k)));
         }
     }

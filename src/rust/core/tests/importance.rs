@@ -76,6 +76,7 @@ fn two_solvers_agree_on_one_network() {
             let peer = kliepnet_core::path::Settings {
                 lambda1,
                 grid: Grid::Given(Vec::clone(&grid)),
+                shape: kliepnet_core::reweight::Shape::GroupLasso,
                 method: Method::Auto,
                 normalizer: Normalizer::Empirical,
                 tolerance: 1e-10,

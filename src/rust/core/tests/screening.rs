@@ -43,13 +43,7 @@ fn weights_along(
 }
 
 /// What the screen says is above the level, against a pass over all factors.
-fn assert_screened(
-    screen: &mut Screen<'_>,
-    problem: &Problem,
-    level: f64,
-    hint: f64,
-    weights: &[f64],
-) {
+fn assert_screened(screen: &mut Screen, problem: &Problem, level: f64, hint: f64, weights: &[f64]) {
     let screened = screen.above(weights, level, hint, &Monitor::new()).unwrap();
     let query = Query { weights, penalty: &problem.penalty, level };
     let scanner = Scanner::new(products(problem));

@@ -11,6 +11,7 @@ use crate::factors::{factor_variables, pairwise_factors};
 use crate::simd::{axpy_product, dot3};
 use pulp::Simd;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Which monomials a family uses.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,14 +62,14 @@ impl Basis {
     }
 }
 
-/// The column powers of a stacked pair of samples.
+/// The column powers of a stacked pair of samples. A clone shares them.
 #[derive(Debug, Clone)]
 pub struct Products {
     basis: Basis,
     variables: usize,
     rows: usize,
     /// `powers[p][u * rows + r] = s_u(r)^p`; `powers[0]` is a single row of ones.
-    powers: Vec<Vec<f64>>,
+    powers: Arc<Vec<Vec<f64>>>,
 }
 
 impl Products {
@@ -85,7 +86,7 @@ impl Products {
         for p in 2..=degree {
             powers.push(powers[p - 1].iter().zip(&powers[1]).map(|(a, b)| a * b).collect());
         }
-        let products = Self { basis, variables, rows, powers };
+        let products = Self { basis, variables, rows, powers: Arc::new(powers) };
         products.check_overflow()?;
         Ok(products)
     }

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::factors::{factor_variables, pairwise_factors};
 use pulp::Simd;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// `f_uv = exp(-(x_u - x_v)^2 / (2 sigma^2))`. A variable alone has none: it would be constant.
 #[derive(Debug, Clone)]
@@ -14,7 +15,8 @@ pub struct Rbf {
     rows: usize,
     /// `1 / (sqrt(2) sigma)`: applied before squaring, so that no square overflows.
     rate: f64,
-    values: Vec<f64>,
+    /// Shared by clones.
+    values: Arc<[f64]>,
 }
 
 impl Rbf {
@@ -25,7 +27,7 @@ impl Rbf {
         }
         let (variables, rows) = (samples.variables(), samples.rows());
         let rate = std::f64::consts::FRAC_1_SQRT_2 / sigma;
-        Ok(Self { variables, rows, rate, values: samples.into_values() })
+        Ok(Self { variables, rows, rate, values: samples.into_values().into() })
     }
 
     /// Rows of the stack.

@@ -42,8 +42,8 @@ impl Entry {
 
 /// Second moments of both samples.
 #[derive(Debug)]
-pub struct GaussianLoss<'a> {
-    products: &'a Products,
+pub struct GaussianLoss {
+    products: Products,
     terms: Vec<Term>,
     /// `G`, full.
     linear: Vec<f64>,
@@ -73,22 +73,27 @@ struct Root {
     values: Vec<f64>,
 }
 
-impl<'a> GaussianLoss<'a> {
+impl GaussianLoss {
     /// The closed form that takes the place of an empirical loss.
-    pub fn new(products: &'a Products, loss: &Loss) -> Self {
-        let variables = products.variables();
-        let mut linear = vec![0.0; variables * variables];
-        let mut terms = Vec::new();
-        for term in loss.terms() {
-            let covariance = second_moments(products, term.rows.clone());
-            terms.push(Term { sign: term.sign, rows: term.rows.clone(), covariance });
-            // The other rows of the stack are the other sample.
-            let (before, after) = (0..term.rows.start, term.rows.end..products.rows());
-            let other = if before.is_empty() { after } else { before };
-            let moments = second_moments(products, other);
-            linear.iter_mut().zip(moments).for_each(|(g, s)| *g += term.sign * s);
-        }
-        Self { products, terms, linear }
+    pub fn new(products: &Products, loss: &Loss) -> Self {
+        let terms = loss
+            .terms()
+            .iter()
+            .map(|term| {
+                let share = vec![1.0 / term.rows.len() as f64; term.rows.len()];
+                let covariance = second_moments(products, term.rows.clone(), &share);
+                Term { sign: term.sign, rows: term.rows.clone(), covariance }
+            })
+            .collect();
+        let linear = linear_moments(products, loss);
+        Self { products: products.clone(), terms, linear }
+    }
+
+    /// Another linear term; by how much `G` changes.
+    pub fn set_linear(&mut self, loss: &Loss) -> Vec<f64> {
+        let linear = linear_moments(&self.products, loss);
+        let before = std::mem::replace(&mut self.linear, linear);
+        self.linear.iter().zip(before).map(|(now, then)| now - then).collect()
     }
 
     /// Whether no covariance is singular.
@@ -220,12 +225,16 @@ impl<'a> GaussianLoss<'a> {
     }
 }
 
-/// `S = Z'Z / n` over some rows, full.
-fn second_moments(products: &Products, rows: Range<usize>) -> Vec<f64> {
+/// `G`: second moments with the linear term's weights, which are zero outside numerators.
+fn linear_moments(products: &Products, loss: &Loss) -> Vec<f64> {
+    second_moments(products, 0..products.rows(), loss.linear())
+}
+
+/// `Z'diag(weights)Z` over some rows, full.
+fn second_moments(products: &Products, rows: Range<usize>, weights: &[f64]) -> Vec<f64> {
     let (d, n) = (products.variables(), rows.len());
     let column = |u: usize| &products.column(1, u)[rows.clone()];
-    let share = vec![1.0 / n as f64; n];
-    let left = Panels::pack(d, n, column, Some(&share));
+    let left = Panels::pack(d, n, column, Some(weights));
     let right = Panels::pack(d, n, column, None);
     let mut moments = vec![0.0; d * d];
     add_gram(d, &left, &right, &mut moments);

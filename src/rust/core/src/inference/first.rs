@@ -7,7 +7,9 @@ use crate::features::Coefficients;
 use crate::monitor::Monitor;
 use crate::path::{self, Grid, Method, Normalizer, Settings};
 use crate::problem::{Problem, Status};
+use crate::reweight::Shape;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// The loadings are taken at theta = 0, and once more at the theta that this gives.
 const PASSES: usize = 2;
@@ -41,6 +43,7 @@ pub fn fit(
         let settings = Settings {
             lambda1: 0.0,
             grid: Grid::Given(vec![1.0]),
+            shape: Shape::GroupLasso,
             method: Method::Auto,
             normalizer: Normalizer::Empirical,
             tolerance,
@@ -50,7 +53,7 @@ pub fn fit(
         };
         let loadings = loadings(&sample, &theta, monitor)?;
         let penalty = loadings.into_iter().map(|loading| penalty(lambda, loading)).collect();
-        problem.penalty = PenaltyFactors::Each(penalty);
+        problem.penalty = Arc::new(PenaltyFactors::Each(penalty));
         let mut fitted = path::fit(problem, &settings, monitor)?;
         let Some(step) = fitted.steps.pop() else {
             return Err(Error::Numeric("a path without a step".into()));

@@ -1,38 +1,40 @@
 //! Large problems: a working set that grows by what violates.
 
 use super::inner::Inner;
-use super::{Around, Auto, Fitted, Limits, Solve};
+use super::{Adjust, Around, Auto, Fitted, Limits, Solve};
 use crate::error::Result;
+use crate::factors::PenaltyFactors;
 use crate::features::Products;
 use crate::monitor::Monitor;
 use crate::penalty::norm;
-use crate::problem::{Design, Lambda, Point, Problem, RowDesign, Status, Tolerance};
+use crate::problem::{Adjustable, Design, Lambda, Point, Problem, RowDesign, Status, Tolerance};
 use crate::scan::{Hit, Hits};
 use crate::screen::Screen;
 use crate::working::WorkingSet;
+use std::sync::Arc;
 
 /// The share of the tolerated gap an inner solve may use up; the rest is for factors left out.
 const INNER_SHARE: f64 = 0.5;
 
 /// The default for large problems: solve on a working set, look at all factors, let in those that
 /// violate, repeat.
-pub struct Active<'a> {
-    problem: &'a Problem,
-    products: &'a Products,
-    screen: Screen<'a>,
+pub struct Active {
+    problem: Problem,
+    products: Products,
+    screen: Screen,
     set: WorkingSet,
     unpenalised: Vec<usize>,
-    inner: Inner<'a>,
+    inner: Inner,
     /// Factors above the strong rule's level after the last solve.
     strong: Hits,
 }
 
-impl<'a> Active<'a> {
+impl Active {
     /// Start with an empty working set.
-    pub fn new(problem: &'a Problem, products: &'a Products, limits: Limits) -> Self {
+    pub fn new(problem: &Problem, products: &Products, limits: Limits) -> Self {
         Self {
-            problem,
-            products,
+            problem: problem.clone(),
+            products: products.clone(),
             screen: Screen::new(products, &problem.penalty),
             set: WorkingSet::new(&problem.loss),
             unpenalised: problem.penalty.unpenalised(products.factors()),
@@ -73,14 +75,14 @@ impl<'a> Active<'a> {
         if self.set.row_count() > 2 * needed + 4096 {
             self.set.clear();
         }
-        self.set.activate(self.problem, factors);
+        self.set.activate(&self.problem, factors);
         // The support comes first, in its order: its coefficients fill the beginning.
         theta.resize(self.set.coefficients(), 0.0);
         self.inner.theta = theta;
     }
 }
 
-impl Solve for Active<'_> {
+impl Solve for Active {
     fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
         self.prepare(at);
         let Limits { lambda1, max_iter } = self.inner.limits;
@@ -116,13 +118,28 @@ impl Solve for Active<'_> {
             }
             outside.sort_unstable_by(|a, b| b.ratio().total_cmp(&a.ratio()));
             outside.truncate(self.set.groups().max(2 * self.set.width()).max(64));
-            self.set.extend(self.problem, outside.iter().map(|hit| hit.factor()));
+            self.set.extend(&self.problem, outside.iter().map(|hit| hit.factor()));
             self.inner.theta.resize(self.set.coefficients(), 0.0);
         }
     }
 
     fn passes(&self) -> usize {
         self.screen.passes()
+    }
+}
+
+impl Adjust for Active {
+    fn set_penalty(&mut self, penalty: &Arc<PenaltyFactors>) {
+        self.problem.penalty = penalty.clone();
+        self.unpenalised = penalty.unpenalised(self.products.factors());
+        self.screen.set_penalty(penalty);
+        self.set.set_penalty(penalty);
+    }
+
+    fn set_loss(&mut self, problem: &Problem) {
+        self.problem.loss = problem.loss.clone();
+        self.inner.loss = problem.loss.clone();
+        self.set.set_linear(problem);
     }
 }
 
@@ -137,14 +154,14 @@ fn count_in(point: &mut Point, outside: &[Hit], lambda: Lambda) {
     }
 }
 
-impl Auto for Active<'_> {
+impl Auto for Active {
     fn start(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64> {
-        let loss = &self.problem.loss;
         if !self.unpenalised.is_empty() {
-            self.set.activate(self.problem, self.unpenalised.iter().copied());
+            self.set.activate(&self.problem, self.unpenalised.iter().copied());
             self.inner.theta = vec![0.0; self.set.coefficients()];
             self.inner.solve(&self.set, 0.0, tolerance, self.inner.limits.max_iter, monitor)?;
         }
+        let loss = &self.problem.loss;
         let weights = loss.row_weights(&loss.weights(&self.inner.scores).alpha);
         self.strong = self.screen.top(&weights, monitor)?;
         Ok(self.strong.iter().map(Hit::ratio).fold(0.0, f64::max))

@@ -1,14 +1,15 @@
 //! Gaussian networks with their own normaliser: proximal Newton on a working set.
 
-use super::{Around, Auto, Fitted, Limits, Solve};
+use super::{Adjust, Around, Auto, Fitted, Limits, Solve};
 use crate::error::{Error, Result};
-use crate::factors::{factor_index, factor_variables};
+use crate::factors::{factor_index, factor_variables, PenaltyFactors};
 use crate::features::{Coefficients, Products};
 use crate::gaussian::{Entry, GaussianLoss, Local, Model};
 use crate::monitor::Monitor;
 use crate::penalty::Penalty;
 use crate::problem::{Lambda, Problem, Status, Tolerance};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The share of the tolerance an inner solve may use up; the rest is for factors left out.
 const INNER_SHARE: f64 = 0.5;
@@ -18,9 +19,9 @@ const ARMIJO: f64 = 1e-3;
 const HALVINGS: usize = 60;
 
 /// The default for the Gaussian normaliser.
-pub struct ClosedForm<'a> {
-    problem: &'a Problem,
-    loss: GaussianLoss<'a>,
+pub struct ClosedForm {
+    problem: Problem,
+    loss: GaussianLoss,
     variables: usize,
     limits: Limits,
     unpenalised: Vec<usize>,
@@ -80,9 +81,9 @@ impl Verdict {
     }
 }
 
-impl<'a> ClosedForm<'a> {
+impl ClosedForm {
     /// Take the second moments of both samples.
-    pub fn new(problem: &'a Problem, products: &'a Products, limits: Limits) -> Result<Self> {
+    pub fn new(problem: &Problem, products: &Products, limits: Limits) -> Result<Self> {
         let basis = products.basis();
         if basis.pair != [(1, 1)] || basis.single != [2] {
             return Err(Error::Argument(
@@ -100,6 +101,7 @@ impl<'a> ClosedForm<'a> {
         let unpenalised = problem.penalty.unpenalised(products.factors());
         let xi =
             loss.xi(&loss.local(Vec::new()), &[], &vec![Vec::new(); problem.loss.terms().len()]);
+        let problem = problem.clone();
         Ok(Self { problem, loss, variables, limits, unpenalised, theta: BTreeMap::new(), xi })
     }
 
@@ -259,7 +261,7 @@ impl<'a> ClosedForm<'a> {
     }
 }
 
-impl Solve for ClosedForm<'_> {
+impl Solve for ClosedForm {
     fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
         let lambda = Lambda { ridge: self.limits.lambda1, group: at.now };
         let on_set = Tolerance { relative: INNER_SHARE * tolerance.relative, ..tolerance };
@@ -288,7 +290,20 @@ impl Solve for ClosedForm<'_> {
     }
 }
 
-impl Auto for ClosedForm<'_> {
+impl Adjust for ClosedForm {
+    fn set_penalty(&mut self, penalty: &Arc<PenaltyFactors>) {
+        self.problem.penalty = penalty.clone();
+        self.unpenalised = penalty.unpenalised(self.problem.features.factors());
+    }
+
+    fn set_loss(&mut self, problem: &Problem) {
+        let change = self.loss.set_linear(&problem.loss);
+        self.xi.iter_mut().zip(change).for_each(|(xi, change)| *xi += change);
+        self.problem.loss = problem.loss.clone();
+    }
+}
+
+impl Auto for ClosedForm {
     fn start(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64> {
         if !self.unpenalised.is_empty() {
             let lambda = Lambda { ridge: self.limits.lambda1, group: f64::MAX };

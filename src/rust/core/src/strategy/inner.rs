@@ -18,9 +18,9 @@ const LBFGS_LOOKS: f64 = 15.0;
 const LBFGS_ROUNDS: usize = 3;
 
 /// Newton, proximal points or gradient steps, whichever fits a design, from a theta and its scores.
-pub struct Inner<'a> {
+pub struct Inner {
     /// What is minimised, but for the penalty.
-    pub loss: &'a Loss,
+    pub loss: Loss,
     /// Ridge and iterations.
     pub limits: Limits,
     /// Whether designs hold all factors, so that a gap on them is a gap of the whole problem.
@@ -34,11 +34,11 @@ pub struct Inner<'a> {
     pub scores: Vec<f64>,
 }
 
-impl<'a> Inner<'a> {
+impl Inner {
     /// Start at theta = 0 on an empty design; `whole` if designs will hold all factors.
-    pub fn new(loss: &'a Loss, limits: Limits, whole: bool) -> Self {
+    pub fn new(loss: &Loss, limits: Limits, whole: bool) -> Self {
         Self {
-            loss,
+            loss: loss.clone(),
             limits,
             whole,
             newton: Newton::default(),
@@ -58,7 +58,6 @@ impl<'a> Inner<'a> {
         max_iter: usize,
         monitor: &Monitor,
     ) -> Result<Solved> {
-        let loss = self.loss;
         let lambda = Lambda { ridge: self.limits.lambda1, group: lambda2 };
         let start = std::mem::take(&mut self.theta);
         let method = self.method(design, lambda.ridge, &start);
@@ -66,6 +65,7 @@ impl<'a> Inner<'a> {
             InnerMethod::Lbfgs => self.lbfgs_solve(design, lambda, tolerance, max_iter, monitor)?,
             _ => None,
         };
+        let loss = &self.loss;
         let solved = match (by_gradients, method) {
             (Some(solved), _) => solved,
             (None, InnerMethod::Fista) => {
@@ -95,7 +95,7 @@ enum InnerMethod {
     Fista,
 }
 
-impl Inner<'_> {
+impl Inner {
     /// Choose by the shape of the design and by how much was off zero at the last lambda2.
     fn method(&self, design: &dyn RowDesign, ridge: f64, theta: &[f64]) -> InnerMethod {
         let width = self.scores.len() as f64;
@@ -128,7 +128,7 @@ impl Inner<'_> {
         max_iter: usize,
         monitor: &Monitor,
     ) -> Result<Option<Solved>> {
-        let parts = (design as &dyn Design, self.loss, lambda);
+        let parts = (design as &dyn Design, &self.loss, lambda);
         let mut iterations = 0;
         let mut asked = tolerance;
         for _ in 0..LBFGS_ROUNDS {
@@ -158,7 +158,7 @@ impl Inner<'_> {
     ) -> Result<Solved> {
         let task = Task {
             set: design,
-            loss: self.loss,
+            loss: &self.loss,
             lambda,
             linear: design.linear(),
             enough: &|objective| tolerance.gap(objective),
@@ -171,7 +171,7 @@ impl Inner<'_> {
             return Ok(Solved { point, iterations, status: Status::Converged });
         }
         // Weights that are all on one row leave Newton no slope to see: gradient steps do not mind.
-        let parts = (design as &dyn Design, self.loss, lambda);
+        let parts = (design as &dyn Design, &self.loss, lambda);
         let left = max_iter.saturating_sub(iterations);
         let mut solved = self.fista.solve(parts, point.theta, tolerance, left, monitor)?;
         solved.iterations += iterations;

@@ -12,6 +12,7 @@ pub use paper::{Dual, Primal};
 pub use small::Small;
 
 use crate::error::Result;
+use crate::factors::PenaltyFactors;
 use crate::features::{Coefficients, Features};
 use crate::monitor::Monitor;
 use crate::penalty::norm;
@@ -21,6 +22,7 @@ use crate::whole::Whole;
 use crate::working::WorkingSet;
 use active::Active;
 use growing::Growing;
+use std::sync::Arc;
 
 /// Problems whose factors can be looked at this cheaply are solved over all of them at once, from
 /// where enough of them are off zero.
@@ -101,6 +103,15 @@ pub trait Solve {
     }
 }
 
+/// A solver whose problem may change a little between two solves.
+pub trait Adjust: Solve {
+    /// Other penalty factors from now on: other exceptions to those it was made with.
+    fn set_penalty(&mut self, penalty: &Arc<PenaltyFactors>);
+
+    /// The linear term of this problem from now on, which is otherwise the same.
+    fn set_loss(&mut self, problem: &Problem);
+}
+
 /// The default solvers also find where the path starts.
 pub trait Auto: Solve {
     /// Fit the unpenalised factors alone to this tolerance; the lambda2 at which the first other one
@@ -108,8 +119,13 @@ pub trait Auto: Solve {
     fn start(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64>;
 }
 
+/// What a path needs of its default solver.
+pub trait Follow: Auto + Adjust {}
+
+impl<T: Auto + Adjust> Follow for T {}
+
 /// The default for a problem of this size.
-pub fn auto<'a>(problem: &'a Problem, limits: Limits) -> Box<dyn Auto + 'a> {
+pub fn auto(problem: &Problem, limits: Limits) -> Box<dyn Follow> {
     let factors = problem.features.factors();
     let Features::Products(products) = &problem.features else {
         // Features that cost much to make anew: store them all.

@@ -1,23 +1,25 @@
 //! Small problems: all factors at once.
 
 use super::inner::Inner;
-use super::{Around, Auto, Fitted, Limits, Solve};
+use super::{Adjust, Around, Auto, Fitted, Limits, Solve};
 use crate::error::Result;
+use crate::factors::PenaltyFactors;
 use crate::features::Coefficients;
 use crate::loss::Loss;
 use crate::monitor::Monitor;
 use crate::penalty::norm;
-use crate::problem::{RowDesign, Tolerance};
+use crate::problem::{Adjustable, Problem, RowDesign, Tolerance};
+use std::sync::Arc;
 
 /// The default for small problems: all factors at once.
-pub struct Small<'a, D> {
+pub struct Small<D> {
     design: D,
-    inner: Inner<'a>,
+    inner: Inner,
 }
 
-impl<'a, D: RowDesign> Small<'a, D> {
+impl<D: RowDesign> Small<D> {
     /// Start at theta = 0 on a design that holds every factor.
-    pub fn new(loss: &'a Loss, design: D, limits: Limits) -> Self {
+    pub fn new(loss: &Loss, design: D, limits: Limits) -> Self {
         let mut inner = Inner::new(loss, limits, true);
         inner.theta = vec![0.0; design.linear().len()];
         Self { design, inner }
@@ -33,7 +35,7 @@ impl<'a, D: RowDesign> Small<'a, D> {
     }
 }
 
-impl<D: RowDesign> Solve for Small<'_, D> {
+impl<D: RowDesign> Solve for Small<D> {
     fn solve(&mut self, at: Around, tolerance: Tolerance, monitor: &Monitor) -> Result<Fitted> {
         let max_iter = self.inner.limits.max_iter;
         let solved = self.inner.solve(&self.design, at.now, tolerance, max_iter, monitor)?;
@@ -41,7 +43,18 @@ impl<D: RowDesign> Solve for Small<'_, D> {
     }
 }
 
-impl<D: RowDesign> Auto for Small<'_, D> {
+impl<D: Adjustable> Adjust for Small<D> {
+    fn set_penalty(&mut self, penalty: &Arc<PenaltyFactors>) {
+        self.design.set_penalty(penalty);
+    }
+
+    fn set_loss(&mut self, problem: &Problem) {
+        self.inner.loss = problem.loss.clone();
+        self.design.set_linear(problem);
+    }
+}
+
+impl<D: RowDesign> Auto for Small<D> {
     fn start(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64> {
         if (0..self.design.groups()).any(|group| self.design.weight(group) == 0.0) {
             self.inner.solve(

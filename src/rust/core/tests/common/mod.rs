@@ -12,6 +12,7 @@ use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::path::{fit, Grid, Method, Normalizer, Path, Settings};
 use kliepnet_core::problem::Problem;
+use kliepnet_core::reweight::Shape;
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -176,6 +177,7 @@ pub fn settings(n: usize, lambda1: f64, grid: Grid, method: Method) -> Settings 
     Settings {
         lambda1,
         grid,
+        shape: Shape::GroupLasso,
         method,
         normalizer: Normalizer::Empirical,
         tolerance: 1e-6,
