@@ -62,7 +62,8 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' large ones as much as small ones. The others shrink large factors less, by
 #' penalty factors that depend on \eqn{\theta}{theta}.
 #'
-#' With `"adaptive"` (Zou 2006) \eqn{w_t} is divided by
+#' With `"adaptive"` (Zou 2006, *Journal of the American Statistical
+#' Association* 101, 1418--1429) \eqn{w_t} is divided by
 #' \deqn{\max(\|\tilde\theta_t\| / \max_s \|\tilde\theta_s\|,
 #'     0.01)^\gamma}{max(|theta~_t| / max_s |theta~_s|, 0.01)^gamma}
 #' where \eqn{\tilde\theta}{theta~} is a first fit with the group lasso. It is
@@ -72,7 +73,8 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' at zero have the largest one, but are not kept out. Penalties on this scale
 #' do not depend on that of the data.
 #'
-#' With `"mcp"`, the minimax concave penalty (Zhang 2010), the penalty of a
+#' With `"mcp"`, the minimax concave penalty (Zhang 2010, *The Annals of
+#' Statistics* 38, 894--942), the penalty of a
 #' factor grows with slope \eqn{\lambda_2 w_t}{lambda2 w_t} from zero on, by
 #' less and less, and not at all beyond \eqn{\gamma \lambda_2 w_t}{gamma
 #' lambda2 w_t}: large factors are not shrunk. It is fitted by local linear
@@ -170,12 +172,6 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' Liu, S., Quinn, J. A., Gutmann, M. U., Suzuki, T. and Sugiyama, M. (2014).
 #' Direct learning of sparse changes in Markov networks by density ratio
 #' estimation. *Neural Computation* 26(6), 1169--1197.
-#'
-#' Zou, H. (2006). The adaptive lasso and its oracle properties. *Journal of
-#' the American Statistical Association* 101(476), 1418--1429.
-#'
-#' Zhang, C.-H. (2010). Nearly unbiased variable selection under minimax
-#' concave penalty. *The Annals of Statistics* 38(2), 894--942.
 #'
 #' @export
 #' @examples
