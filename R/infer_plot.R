@@ -38,15 +38,19 @@ true_change <- function(lines, truth) {
 
 #' Plot confidence intervals
 #'
-#' Draws the estimates with their point-wise intervals (thick), and with the
-#' studentised intervals that hold for all edges at once (thin), for the edges
-#' with the smallest p-values, in the order of their estimates. Edges that have
-#' changed by the method of Benjamini and Hochberg are coloured.
+#' `type = "intervals"` draws the estimates with their point-wise intervals
+#' (thick), and with the studentised intervals that hold for all edges at once
+#' (thin), for the edges with the smallest p-values, in the order of their
+#' estimates. Edges that have changed by the method of Benjamini and Hochberg
+#' are coloured. `type = "graph"` and `type = "matrix"` draw these edges, as
+#' [`plot()`][plot.change_path] of a path does.
 #'
 #' @param object,x The result of [kliep_infer()].
 #' @param truth The true changes, if known: a simulated pair, or a data frame
 #'   with the columns `from`, `to` and `change`. They are marked by crosses.
-#' @param max_edges The most edges to draw.
+#' @param type What to draw.
+#' @param max_edges The most edges to draw; `NULL` is 40, or for a graph 300.
+#' @inheritParams autoplot.change_path
 #' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
 #' @return A `ggplot` object; `plot()` also draws it.
 #' @export
@@ -57,10 +61,20 @@ true_change <- function(lines, truth) {
 #' pair <- sim_ising(theta_x, theta_y, n = 400)
 #' result <- kliep_infer(pair$x, pair$y, feat_ising())
 #' plot(result, truth = pair)
-autoplot.kliep_inference <- function(object, truth = NULL, max_edges = 40,
-                                     ...) {
+autoplot.kliep_inference <- function(object,
+                                     type = c("intervals", "graph", "matrix"),
+                                     truth = NULL, max_edges = NULL,
+                                     label = NULL,
+                                     vertices = c("changed", "all"), ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    lines <- interval_lines(object, truth, check_whole(max_edges, "max_edges"))
+    type <- check_choice(type, "type", c("intervals", "graph", "matrix"))
+    if (type != "intervals") {
+        refuse_truth(truth, type, "intervals")
+        return(draw_graph_of(object, type, vertices = vertices, label = label,
+                             max_edges = max_edges))
+    }
+    max_edges <- check_whole_or(max_edges, "max_edges", 40)
+    lines <- interval_lines(object, truth, max_edges)
     ggplot2::ggplot(lines, ggplot2::aes(.data$estimate, .data$edge,
                                         colour = .data$style)) +
         ggplot2::geom_vline(xintercept = 0, colour = "grey40",
@@ -74,7 +88,8 @@ autoplot.kliep_inference <- function(object, truth = NULL, max_edges = 40,
         draw_truth(lines) +
         scale_styles() +
         ggplot2::labs(x = "change of the edge", y = NULL) +
-        theme_kliepnet()
+        theme_kliepnet() +
+        theme_rows(nrow(lines))
 }
 
 draw_simultaneous <- function(object) {

@@ -545,6 +545,12 @@ check_whole <- function(value, arg, class = "argument", least = 1) {
                              " or more: got ", format(value), "."))
 }
 
+# NULL is the default.
+check_whole_or <- function(value, arg, default, least = 1) {
+    if (is.null(value)) return(default)
+    check_whole(value, arg, least = least)
+}
+
 check_positive <- function(value, arg, class = "argument") {
     value <- check_number(value, arg, class)
     if (value > 0) return(value)

@@ -43,14 +43,15 @@ strongest_edges <- function(object, weights, truth, max_edges) {
     utils::head(found, max_edges)
 }
 
+edge_label <- function(from, to) {
+    paste(short_name(from), short_name(to), sep = " - ")
+}
+
 # Long names lose their middle: identifiers differ at the end.
-edge_label <- function(from, to, most = 16L) {
-    short <- function(name) {
-        size <- nchar(name)
-        cut <- paste0(substr(name, 1L, 7L), "~", substr(name, size - 7L, size))
-        ifelse(size > most, cut, name)
-    }
-    paste(short(from), short(to), sep = " - ")
+short_name <- function(name, most = 16L) {
+    size <- nchar(name)
+    cut <- paste0(substr(name, 1L, 7L), "~", substr(name, size - 7L, size))
+    ifelse(size > most, cut, name)
 }
 
 # Where the labels of `n` edges go, changed ones first and then the strongest:
@@ -76,18 +77,38 @@ spread_apart <- function(positions, distance) {
 
 #' Plot a path of changes
 #'
-#' Draws the weight of every edge against `lambda2`, from the sparse end on
-#' the left to the dense end on the right, and names the strongest edges. Where
-#' the changed edges are known (`truth`), they are dashed and coloured. A
-#' single [kliep_change()] is drawn as its strongest edges in order.
+#' `type = "path"` draws the weight of every edge against `lambda2`, from the
+#' sparse end on the left to the dense end on the right, and names the
+#' strongest edges. Where the changed edges are known (`truth`), they are
+#' dashed and coloured. A single [kliep_change()] is drawn as its strongest
+#' edges in order.
+#'
+#' `type = "graph"` draws the changed edges at one `lambda2` as a graph. The
+#' wider a line, the larger the change; its colour says in which sample the
+#' interaction is higher, and lines that are higher in `y` are dashed. Edges
+#' with several coefficients have no sign, and all look alike. The more of its
+#' edges have changed, the larger the dot of a variable. The same graph always
+#' gives the same picture, and the random number generator is left alone.
+#'
+#' `type = "matrix"` draws the matrix of the changes at one `lambda2`, with the
+#' variables in an order in which those that change together stand together:
+#' squares with a plus sign (higher in `x`) or a minus sign for up to 40
+#' variables, beyond that full (higher in `x`) and open dots.
 #'
 #' @param object,x A `change_path` or a `change`.
-#' @param truth The changed edges, if known, in any form that [pr_curve()]
-#'   takes: a simulated pair, a data frame or an adjacency matrix.
-#' @param lambda2 Mark this value by a vertical line.
-#' @param label How many edges to name.
+#' @param type What to draw.
+#' @param truth For `"path"`, the changed edges, if known, in any form that
+#'   [pr_curve()] takes: a simulated pair, a data frame or an adjacency matrix.
+#' @param lambda2 For `"path"`, mark this value by a vertical line. For a graph
+#'   or a matrix, the value to take the edges from, as in [edges()].
+#' @param label How many edges of a path to name, the strongest, or how many
+#'   variables of a graph or a matrix, those with most changes. `NULL` is 8
+#'   edges or 40 variables.
 #' @param max_edges The most edges to draw: the strongest, changed ones first.
-#'   More lines than this make a picture slow to draw and no easier to read.
+#'   `NULL` is 200 for paths and 300 for graphs: more lines than this make a
+#'   picture slow to draw and no easier to read.
+#' @param vertices Of a graph or a matrix, the variables to draw: those with a
+#'   `"changed"` edge, or `"all"`.
 #' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
 #' @return A `ggplot` object; `plot()` also draws it.
 #' @aliases autoplot
@@ -100,18 +121,58 @@ spread_apart <- function(positions, distance) {
 #' path <- kliep_path(pair$x, pair$y, lambda_min_ratio = 0.3)
 #' plot(path)
 #' plot(path, truth = pair$truth)
-autoplot.change_path <- function(object, truth = NULL, lambda2 = NULL,
-                                 label = 8, max_edges = 200, ...) {
+#' plot(path, type = "graph", lambda2 = path$lambda2[30])
+#' plot(path, type = "matrix", lambda2 = path$lambda2[30])
+autoplot.change_path <- function(object, type = c("path", "graph", "matrix"),
+                                 truth = NULL, lambda2 = NULL, label = NULL,
+                                 max_edges = NULL,
+                                 vertices = c("changed", "all"), ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    label <- check_whole(label, "label", least = 0)
-    max_edges <- check_whole(max_edges, "max_edges")
-    lines <- path_lines(object, truth, max_edges)
-    plot <- if (nrow(lines) == 0L || length(unique(lines$lambda2)) == 1L) {
-        draw_bars(object, truth)
-    } else {
-        draw_lines(lines, label, !is.null(truth), is_signed(object))
+    type <- check_choice(type, "type", c("path", "graph", "matrix"))
+    if (type == "path") {
+        return(draw_path(object, truth, lambda2, label, max_edges))
     }
-    plot + mark_lambda2(lambda2)
+    refuse_truth(truth, type)
+    draw_graph_of(object, type, lambda2, caption = lambda2_caption(object,
+                                                                   lambda2),
+                  vertices = vertices, label = label, max_edges = max_edges)
+}
+
+draw_path <- function(object, truth, lambda2, label, max_edges) {
+    label <- check_whole_or(label, "label", 8, least = 0)
+    max_edges <- check_whole_or(max_edges, "max_edges", 200)
+    mark <- mark_lambda2(lambda2)
+    lines <- path_lines(object, truth, max_edges)
+    if (nrow(lines) == 0L || length(unique(lines$lambda2)) == 1L) {
+        return(draw_bars(object, truth))
+    }
+    draw_lines(lines, label, !is.null(truth), is_signed(object)) + mark
+}
+
+refuse_truth <- function(truth, type, right = "path") {
+    if (is.null(truth)) return(invisible())
+    stop_kliep("argument",
+               paste0("`truth` is for `type = \"", right, "\"`: got \"", type,
+                      "\"."),
+               hint = "Leave it out.")
+}
+
+# The picture of a graph or a matrix, for anything that change_graph() takes.
+draw_graph_of <- function(object, type, lambda2 = NULL, ...) {
+    # A path may have no fit at all.
+    if (inherits(object, "change_path") &&
+        length(fitted_steps(object)) == 0L) {
+        return(draw_nothing())
+    }
+    graph <- change_graph(object, lambda2)
+    if (type == "graph") draw_change_graph(graph, ...) else
+        draw_change_matrix(graph, ...)
+}
+
+lambda2_caption <- function(object, lambda2) {
+    if (length(fitted_steps(object)) == 0L) return(NULL)
+    step <- suppressMessages(find_step(object, lambda2))
+    paste("lambda2 =", format(object$lambda2[step], digits = 3L))
 }
 
 #' @rdname autoplot.change_path
@@ -170,9 +231,11 @@ line_style <- function(lines, labels, known, signed) {
     as_style(style)
 }
 
+# `signed` for all, or for each of them.
 sign_style <- function(weight, signed) {
-    if (!signed) return(rep("detected", length(weight)))
-    ifelse(weight > 0, "higher in x", "higher in y")
+    signed <- rep_len(signed, length(weight))
+    ifelse(signed, ifelse(weight > 0, "higher in x", "higher in y"),
+           rep("detected", length(weight)))
 }
 
 # Drawn in this order, each over the ones before.
@@ -232,7 +295,8 @@ scale_lambda2 <- function(lambda2, labels) {
 # The coarsest round numbers of which at least three lie on the axis.
 lambda2_breaks <- function(range) {
     decades <- 10^seq(floor(log10(range[1L])), ceiling(log10(range[2L])))
-    steps <- list(1, c(1, 2, 5), c(1, 1.5, 2, 3, 5, 7))
+    steps <- list(1, c(1, 2, 5), c(1, 1.5, 2, 3, 5, 7),
+                  c(1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8))
     for (step in steps) {
         breaks <- sort(as.vector(outer(step, decades)))
         inside <- breaks >= range[1L] * 0.999 & breaks <= range[2L] * 1.001
@@ -268,7 +332,8 @@ draw_bars <- function(object, truth, most = 25L) {
         scale_styles() +
         ggplot2::scale_y_discrete(labels = rev(bars$edge)) +
         ggplot2::labs(x = "weight of the edge", y = NULL) +
-        theme_kliepnet()
+        theme_kliepnet() +
+        theme_rows(nrow(bars))
 }
 
 bar_style <- function(object, bars, truth) {
@@ -279,6 +344,12 @@ bar_style <- function(object, bars, truth) {
                         to = match(bars$to, object$variables))
     as_style(ifelse(is_changed(object, found, truth), "changed",
                     "not changed"))
+}
+
+# Names of many rows are set smaller, to stay apart.
+theme_rows <- function(n) {
+    size <- if (n <= 20L) 9 else if (n <= 30L) 7 else 5.5
+    ggplot2::theme(axis.text.y = ggplot2::element_text(size = size))
 }
 
 draw_nothing <- function(label = "No edges detected") {

@@ -95,7 +95,7 @@ autoplot.pr_curve <- function(object, type = c("pr", "roc"), ...) {
         ggplot2::geom_path(colour = colour_positive, linewidth = 0.7) +
         ggplot2::geom_point(data = points, colour = colour_positive,
                             size = 1.2) +
-        draw_best(points) +
+        draw_best(points, type) +
         scale_unit_square() +
         label_axes(type) +
         theme_kliepnet()
@@ -244,8 +244,10 @@ draw_guess <- function(type, guess, panel = NULL) {
                         linetype = "dotted", colour = "grey40")
 }
 
-# The point with the largest F1, named on the side that has room.
-draw_best <- function(points) {
+# The point with the largest F1, named where there is room: below a falling
+# curve on the left or above it on the right, and below a rising one on the
+# right or above it on the left.
+draw_best <- function(points, type) {
     best <- best_point(points)
     if (nrow(best) == 0L || best$f1 == 0) return(NULL)
     best$label <- paste0("F1 ", format(best$f1, digits = 2L), " at lambda2 ",
@@ -255,7 +257,8 @@ draw_best <- function(points) {
                             shape = 17),
         ggplot2::geom_text(ggplot2::aes(label = .data$label), data = best,
                            hjust = if (best$x > 0.5) 1.07 else -0.07,
-                           vjust = if (best$y > 0.5) -0.8 else 1.6, size = 3)
+                           vjust = if ((best$x > 0.5) == (type == "pr")) 1.8
+                           else -0.8, size = 3)
     )
 }
 

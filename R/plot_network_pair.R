@@ -4,35 +4,16 @@
 # ---- what to draw ----------------------------------------------------------
 
 # Where the variables go. Edges that change pull like all others, so that both
-# networks share one layout; variables without edges stand in a row below.
+# networks share one layout; variables without edges stand below.
 pair_vertices <- function(pair) {
     lines <- unique(rbind(network_edges(pair$networks$x),
                           network_edges(pair$networks$y)))
     variables <- colnames(pair$x)
-    joined <- sort(unique(c(lines$from, lines$to)))
-    alone <- setdiff(seq_along(variables), joined)
-    place <- matrix(0, length(variables), 2L)
-    place[joined, ] <- join_layout(match(lines$from, joined),
-                                   match(lines$to, joined), length(joined))
-    place[alone, 1L] <- seq_along(alone) / (length(alone) + 1)
-    place[alone, 2L] <- -0.1
+    place <- graph_layout(lines$from, lines$to, length(variables))
     data.frame(
         name = variables, x = place[, 1L], y = place[, 2L],
         changed = variables %in% c(pair$truth$from, pair$truth$to)
     )
-}
-
-# Kamada and Kawai's layout has no random start: the same picture every time.
-join_layout <- function(from, to, n) {
-    if (n == 0L) return(matrix(0, 0L, 2L))
-    graph <- igraph::make_empty_graph(n, directed = FALSE)
-    graph <- igraph::add_edges(graph, rbind(from, to))
-    apply(igraph::layout_with_kk(graph), 2L, unit_range)
-}
-
-unit_range <- function(values) {
-    width <- max(diff(range(values)), .Machine$double.eps)
-    (values - min(values)) / width
 }
 
 # One row for each edge in each network, and for a changed edge in the network
@@ -115,17 +96,12 @@ autoplot.network_pair <- function(object, label = NULL, ...) {
     ggplot2::ggplot(mapping = ggplot2::aes(.data$x, .data$y)) +
         draw_unchanged(lines[!lines$changed, ], directed) +
         draw_changes(lines[lines$changed, ], directed) +
-        draw_vertices(in_both(vertices), label) +
+        draw_vertices(in_both(vertices), label, lines) +
         ggplot2::facet_wrap(ggplot2::vars(.data$network),
                             labeller = ggplot2::as_labeller(
                                 network_titles(object))) +
         ggplot2::coord_equal(clip = "off") +
-        ggplot2::labs(x = NULL, y = NULL) +
-        theme_kliepnet() +
-        ggplot2::theme(axis.text = ggplot2::element_blank(),
-                       legend.key.width = grid::unit(30, "pt"),
-                       panel.grid = ggplot2::element_blank(),
-                       strip.text = ggplot2::element_text(hjust = 0))
+        theme_graph()
 }
 
 #' @rdname autoplot.network_pair
@@ -140,22 +116,6 @@ network_titles <- function(pair) {
     edges <- vapply(pair$networks, count_edges, 0L)
     c(x = paste0("x: ", count_of(edges[["x"]], "edge")),
       y = paste0("y: ", count_of(edges[["y"]], "edge")))
-}
-
-# Ends of the lines. Arrows are drawn back a little from the middle of the
-# variables, so that their heads can be seen.
-place_lines <- function(lines, vertices, directed) {
-    from <- vertices[lines$from, ]
-    to <- vertices[lines$to, ]
-    long <- sqrt((to$x - from$x)^2 + (to$y - from$y)^2)
-    back <- if (directed) pmin(0.025 / pmax(long, 1e-9), 0.3) else 0
-    cbind(
-        lines,
-        x = from$x + back * (to$x - from$x),
-        y = from$y + back * (to$y - from$y),
-        xend = to$x - back * (to$x - from$x),
-        yend = to$y - back * (to$y - from$y)
-    )
 }
 
 in_both <- function(vertices) {
@@ -196,24 +156,10 @@ draw_changes <- function(lines, directed) {
 kind_lines <- c(positive = "solid", negative = "42", activation = "solid",
                 repression = "42", dual = "4212", absent = "12")
 
-# Few names stand in the place of their variables; many stand beside them, and
-# those that would cover another one are left out.
-draw_vertices <- function(vertices, label) {
-    named <- switch(label, all = rep(TRUE, nrow(vertices)),
-                    changed = vertices$changed, none = FALSE)
-    name <- ggplot2::aes(label = .data$name)
-    if (nrow(vertices) <= 2L * many_variables) {
-        names <- ggplot2::geom_label(
-            name, data = vertices[named, ], size = 2.8, label.size = 0,
-            label.padding = grid::unit(1, "pt"), fill = "white"
-        )
-        return(list(draw_points(vertices[!named, ]), names))
-    }
-    list(
-        draw_points(vertices),
-        ggplot2::geom_text(name, data = vertices[named, ], size = 2.5,
-                           vjust = -0.6, check_overlap = TRUE)
-    )
+draw_vertices <- function(vertices, label, lines) {
+    vertices$named <- switch(label, all = TRUE, changed = vertices$changed,
+                             none = FALSE)
+    list(draw_points(vertices), draw_names(vertices, lines))
 }
 
 draw_points <- function(vertices) {

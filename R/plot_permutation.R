@@ -26,11 +26,15 @@ critical_value <- function(object) {
 #' shuffles, each with the largest `lambda2` at which it detects any edge, and
 #' the line marks what an edge has to exceed to be the only one that is kept by
 #' its adjusted p-value (`adjust = "maxT"`). `type = "global"` draws the scores
-#' of the shuffles, and that of the data as a line.
+#' of the shuffles, and that of the data as a line. `type = "graph"` and
+#' `type = "matrix"` draw the edges that are kept, as
+#' [`plot()`][plot.change_path] of a path does.
 #'
 #' @param object,x The result of [kliep_test()].
 #' @param type What to draw.
-#' @param max_edges The most edges to draw: those that enter first.
+#' @param max_edges The most edges to draw: those that enter first, `NULL` for
+#'   30, or for a graph the strongest 300.
+#' @inheritParams autoplot.change_path
 #' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
 #' @return A `ggplot` object; `plot()` also draws it.
 #' @export
@@ -41,12 +45,18 @@ critical_value <- function(object) {
 #' test <- kliep_test(pair$x, pair$y, n_perm = 20, nlambda = 15, folds = 3)
 #' plot(test)
 #' plot(test, type = "global")
-autoplot.kliep_test <- function(object, type = c("edges", "global"),
-                                max_edges = 30, ...) {
+autoplot.kliep_test <- function(object, type = c("edges", "global", "graph",
+                                                 "matrix"),
+                                max_edges = NULL, label = NULL,
+                                vertices = c("changed", "all"), ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    type <- check_choice(type, "type", c("edges", "global"))
-    max_edges <- check_whole(max_edges, "max_edges")
+    type <- check_choice(type, "type", c("edges", "global", "graph", "matrix"))
     if (type == "global") return(draw_global(object))
+    if (type != "edges") {
+        return(draw_graph_of(object, type, vertices = vertices, label = label,
+                             max_edges = max_edges))
+    }
+    max_edges <- check_whole_or(max_edges, "max_edges", 30)
     if (nrow(object$edges) == 0L) return(draw_nothing())
     draw_tested(object, test_dots(object, max_edges))
 }
@@ -79,7 +89,8 @@ draw_tested <- function(object, dots) {
             x = expression("enters at" ~ lambda[2]), y = NULL,
             caption = paste("Ticks:", count_of(object$n_perm, "shuffle"))
         ) +
-        theme_kliepnet()
+        theme_kliepnet() +
+        theme_rows(nrow(dots))
 }
 
 mark_value <- function(value) {

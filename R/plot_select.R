@@ -26,20 +26,33 @@ score_range <- function(lines) {
 #'
 #' Draws the score of every candidate against `lambda2`, from the sparse end on
 #' the left to the dense end on the right, with one standard error on either
-#' side for the best candidate, and marks what was chosen.
+#' side for the best candidate, and marks what was chosen. The other types are
+#' those of [`plot()`][plot.change_path] of a path: the path of the chosen
+#' candidate with a line at the chosen `lambda2`, and the graph and the matrix
+#' of the changes there.
 #'
 #' @param object,x The result of [kliep_select()].
+#' @param type What to draw.
 #' @param max_candidates The most candidates to draw: those with the highest
 #'   scores.
-#' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
+#' @param ... For `plot()`, passed to `autoplot()`. For the types `"path"`,
+#'   `"graph"` and `"matrix"` the arguments that
+#'   [they take][autoplot.change_path]; otherwise must be empty.
 #' @return A `ggplot` object; `plot()` also draws it.
 #' @export
 #' @examples
 #' set.seed(1)
 #' pair <- sim_gaussian(d = 10, n = 200, n_changed = 4)
 #' features <- list(feat_gaussian(), feat_nonparanormal(power = 2))
-#' plot(kliep_select(pair$x, pair$y, features, nlambda = 15))
-autoplot.kliep_select <- function(object, max_candidates = 8, ...) {
+#' chosen <- kliep_select(pair$x, pair$y, features, nlambda = 15)
+#' plot(chosen)
+#' plot(chosen, type = "path")
+#' plot(chosen, type = "graph")
+autoplot.kliep_select <- function(object, type = c("score", "path", "graph",
+                                                   "matrix"),
+                                  max_candidates = 8, ...) {
+    type <- check_choice(type, "type", c("score", "path", "graph", "matrix"))
+    if (type != "score") return(draw_chosen(object, type, ...))
     check_dots(list(...), names(formals()), "autoplot")
     lines <- select_lines(object, check_whole(max_candidates,
                                               "max_candidates"))
@@ -69,6 +82,12 @@ autoplot.kliep_select <- function(object, max_candidates = 8, ...) {
         ggplot2::guides(colour = one_below_another,
                         linetype = one_below_another) +
         ggplot2::theme(legend.key.width = ggplot2::unit(1.8, "lines"))
+}
+
+# A zero has no place on the axis of a path.
+draw_chosen <- function(object, type, lambda2 = object$fit$lambda2, ...) {
+    if (type == "path" && identical(lambda2, 0)) lambda2 <- NULL
+    autoplot(object$path, type = type, lambda2 = lambda2, ...)
 }
 
 # Labels are long, and candidates few.

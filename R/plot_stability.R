@@ -13,12 +13,16 @@ stability_dots <- function(object, most) {
 
 #' Plot selection probabilities
 #'
-#' Draws the share of halves that name an edge, for those named most, and marks
-#' the threshold. The line of an edge reaches down to the share of pairs of
-#' which both halves name it.
+#' `type = "edges"` draws the share of halves that name an edge, for those
+#' named most, and marks the threshold. The line of an edge reaches down to the
+#' share of pairs of which both halves name it. `type = "graph"` and
+#' `type = "matrix"` draw the edges that are kept, as
+#' [`plot()`][plot.change_path] of a path does.
 #'
 #' @param object,x The result of [kliep_stability()].
-#' @param max_edges The most edges to draw.
+#' @param type What to draw.
+#' @param max_edges The most edges to draw; `NULL` is 30, or for a graph 300.
+#' @inheritParams autoplot.change_path
 #' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
 #' @return A `ggplot` object; `plot()` also draws it.
 #' @export
@@ -27,9 +31,17 @@ stability_dots <- function(object, most) {
 #' pair <- sim_gaussian(d = 10, n = 300, edge = 0.4, density = 0.2,
 #'                      n_changed = 4, change = -0.8)
 #' plot(kliep_stability(pair$x, pair$y, n_subsamples = 40, nlambda = 20))
-autoplot.kliep_stability <- function(object, max_edges = 30, ...) {
+autoplot.kliep_stability <- function(object,
+                                     type = c("edges", "graph", "matrix"),
+                                     max_edges = NULL, label = NULL,
+                                     vertices = c("changed", "all"), ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    max_edges <- check_whole(max_edges, "max_edges")
+    type <- check_choice(type, "type", c("edges", "graph", "matrix"))
+    if (type != "edges") {
+        return(draw_graph_of(object, type, vertices = vertices, label = label,
+                             max_edges = max_edges))
+    }
+    max_edges <- check_whole_or(max_edges, "max_edges", 30)
     if (nrow(object$edges) == 0L) return(draw_nothing())
     dots <- stability_dots(object, max_edges)
     ggplot2::ggplot(dots, ggplot2::aes(.data$probability, .data$place,
@@ -49,7 +61,8 @@ autoplot.kliep_stability <- function(object, max_edges = 30, ...) {
                             format(object$expected_false, digits = 2L),
                             "false edges expected")
         ) +
-        theme_kliepnet()
+        theme_kliepnet() +
+        theme_rows(nrow(dots))
 }
 
 #' @rdname autoplot.kliep_stability

@@ -81,9 +81,9 @@ test_that("pairs of all kinds and sizes can be drawn", {
 test_that("many variables are named only where they change", {
     named <- function(plot) {
         layers <- plot$layers[vapply(plot$layers, function(layer) {
-            inherits(layer$geom, c("GeomText", "GeomLabel"))
+            inherits(layer$geom, "GeomTextRepel")
         }, TRUE)]
-        unique(layers[[1]]$data$name)
+        setdiff(layers[[1]]$data$name, "")
     }
     set.seed(1)
     few <- sim_gaussian(d = 10, n = 5, n_changed = 2)

@@ -88,4 +88,5 @@ test_that("axis breaks are round and few", {
     expect_equal(lambda2_breaks(c(1e-4, 1)), 10^(-4:0))
     expect_equal(lambda2_breaks(c(0.11, 0.38)), c(0.15, 0.2, 0.3))
     expect_length(lambda2_breaks(c(0.3, 0.35)), 2)
+    expect_equal(lambda2_breaks(c(0.25, 0.61)), c(0.25, 0.3, 0.4, 0.5, 0.6))
 })
