@@ -179,10 +179,10 @@ kliep_infer <- function(x, y = NULL, features = feat_gaussian(), edges = NULL,
         estimator = check_choice(estimator, "estimator",
                                  c("double_selection", "one_step")),
         refit = check_flag(refit, "refit"),
-        lambda = check_penalty(lambda, "lambda",
-                               1.01 * stats::qnorm(1 - 0.05 / p)),
-        row_lambda = check_penalty(row_lambda, "row_lambda",
-                                   sqrt(2 * log(p) / nrow(samples$y))),
+        lambda = check_lambda_or(lambda, "lambda",
+                                 1.01 * stats::qnorm(1 - 0.05 / p)),
+        row_lambda = check_lambda_or(row_lambda, "row_lambda",
+                                     sqrt(2 * log(p) / nrow(samples$y))),
         standardize = check_standardize(standardize, features),
         n_boot = as.integer(check_whole(n_boot, "n_boot", least = 0)),
         tol = control$tol,
@@ -247,7 +247,7 @@ check_edges <- function(edges, variables) {
     list(from = as.integer(edges$from), to = as.integer(edges$to))
 }
 
-check_penalty <- function(value, arg, default) {
+check_lambda_or <- function(value, arg, default) {
     if (is.null(value)) return(default)
     check_positive(value, arg, "lambda")
 }
