@@ -127,12 +127,15 @@ check_finite <- function(sample, arg) {
                count_of(length(bad), "NA, NaN or infinite value"),
                "; the first is ", format(sample[bad[1L]]),
                " in row ", row, ", column ", label, "."),
-        hint = if (arg %in% c("x", "y") && is.na(sample[bad[1L]])) paste(
+        hint = if (takes_na(arg) && is.na(sample[bad[1L]])) paste(
             "`na = \"omit\"` leaves out observations with missing values,",
             "`na = \"impute_median\"` fills them in."
         ) else "Drop or impute these values first."
     )
 }
+
+# Arguments that come with an argument `na`.
+takes_na <- function(arg) arg %in% c("x", "y", "series", "reference")
 
 # Columns are matched by name where both samples have names, and by position
 # otherwise.

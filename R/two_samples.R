@@ -571,25 +571,30 @@ joint_variance <- function(sums) {
 
 # Values that no fit can use, with the place they have in the user's table.
 stop_unusable <- function(parts, rows, values, na) {
-    for (part in c("x", "y")) {
-        bad <- unusable_values(parts[[part]], na)
-        if (!any(bad)) next
-        first <- arrayInd(which(t(bad))[1L], rev(dim(bad)))
-        variable <- colnames(bad)[first[1L]]
-        stop_kliep(
-            "missing",
-            paste0("There must be no ", if (na == "error") "missing or ",
-                   "infinite values: got ", sum(bad), " in ",
-                   count_of(sum(rowSums(bad) > 0), "observation"),
-                   " of the same condition; the first is in ",
-                   name_row(values, rows[[part]][first[2L]]), ", variable `",
-                   if (is.null(variable)) first[1L] else variable, "`."),
-            hint = if (na == "error") paste(
-                "`na = \"omit\"` leaves out observations with missing values,",
-                "`na = \"impute_median\"` fills them in."
-            )
+    bad <- lapply(parts, unusable_values, na = na)
+    counts <- vapply(bad, function(part) c(sum(part), sum(rowSums(part) > 0)),
+                     numeric(2L))
+    if (sum(counts) == 0) return(invisible())
+    places <- lapply(c("x", "y"), function(part) {
+        at <- which(bad[[part]], arr.ind = TRUE)
+        data.frame(row = rows[[part]][at[, 1L]], column = at[, 2L])
+    })
+    places <- do.call(rbind, places)
+    first <- places[order(places$row, places$column)[1L], ]
+    variable <- colnames(parts$x)[first$column]
+    stop_kliep(
+        "missing",
+        paste0("There must be no ", if (na == "error") "missing or ",
+               "infinite values: got ", sum(counts[1L, ]), " in ",
+               count_of(sum(counts[2L, ]), "observation"),
+               "; the first is in ", name_row(values, first$row),
+               ", variable `",
+               if (is.null(variable)) first$column else variable, "`."),
+        hint = if (na == "error") paste(
+            "`na = \"omit\"` leaves out observations with missing values,",
+            "`na = \"impute_median\"` fills them in."
         )
-    }
+    )
 }
 
 unusable_values <- function(part, na) {

@@ -1,0 +1,683 @@
+# Changes over time: a reference period, and windows that slide along a series.
+
+#' When a network changes: windows over a series against a reference
+#'
+#' Slides a window over a series of observations and learns, for each position,
+#' how the network in the window (P) differs from that of a reference period
+#' (Q). This is event detection as in the Twitter study of Liu et al. (2014,
+#' section 6.2): counts of keywords before an event are the reference, and what
+#' ties keywords together in the weeks after it are the changes.
+#'
+#' For each window \eqn{W} with observations \eqn{x_t, t \in W}{x_t, t in W}
+#' this is a fit of [kliep_path()],
+#' \deqn{\min_\theta \; \log \frac{1}{n_Q} \sum_{i \in Q} e^{\theta^\top f(x_i)}
+#'     - \frac{1}{|W|} \sum_{t \in W} \theta^\top f(x_t)
+#'     + \frac{\lambda_1}{2} \|\theta\|^2 + \lambda_2 \sum_t w_t \|\theta_t\|,}{
+#'     min log mean_{i in Q} exp(theta' f(x_i)) - mean_{t in W} theta' f(x_t)
+#'     + lambda1 / 2 |theta|^2 + lambda2 sum_t w_t |theta_t|,}
+#' with `lambda2` chosen by cross-validated likelihood as in [kliep_select()],
+#' each window on a grid of its own, unless `lambda2` is given. Its score
+#' estimates how far the window is from the reference.
+#'
+#' @section Windows and the reference:
+#' A window never shares observations with the reference, which would hide
+#' changes and make tests invalid. Where the reference is a part of the series,
+#' windows begin anew after it, and before it if there is room: the first at the
+#' first observation of each stretch outside the reference, the others `step`
+#' further on, as long as all of a window lies within the stretch.
+#'
+#' @section Permutation filter:
+#' What cross-validation chooses is seldom sparse. With `n_perm` every window is
+#' tested against the reference by [kliep_test()], which repeats the selection
+#' on shuffles of both, and only the edges it keeps are reported. Observations
+#' that follow each other are seldom independent: `block` shuffles blocks of
+#' consecutive observations. The tests are about each window by itself, and are
+#' not adjusted for the number of windows.
+#'
+#' @section Parallel, and runs that are cut off:
+#' Windows are spread over the workers of [future::plan()], and signal their
+#' progress to \pkg{progressr}. A seed gives the same result on every plan. With
+#' `checkpoint`, a window is written to that folder once it is done, and a call
+#' that was killed continues from there when it is repeated. A window that
+#' cannot be fitted, for instance as a variable does not vary in it, is reported
+#' in a warning of class `kliep_warning_replicate`, and has no edges and `NA` in
+#' `$windows`.
+#'
+#' @param series The observations, in the order of time: a matrix or data frame
+#'   with variables in columns.
+#' @param reference The reference period: the first and the last time that
+#'   belong to it, `c(from, to)`, in the units of `time`; `TRUE` for every
+#'   observation that belongs to it and `FALSE` for the others; or a matrix or
+#'   data frame of observations that are not in the series.
+#' @param width,step How long windows are, and how far apart they begin: numbers
+#'   of observations, or spans of time ([difftime()]) if `time` has dates or
+#'   times of day. Windows overlap where `step` is smaller than `width`.
+#' @param ... Passed on to the selection: `features`, `lambda1`, `lambda2`,
+#'   `folds`, `rule`, `nlambda`, `lambda_min_ratio`, `penalty_factor`,
+#'   `standardize`, `direction`, `normalizer`, `solver` and `control`, as for
+#'   [kliep_select()]; and `variables`, `top_variable` and `na` as for
+#'   [two_samples()], which are about the whole series and its reference.
+#' @param time When each observation was made, never decreasing: numbers, dates
+#'   (`Date`) or times of day (`POSIXct`), or the name of the column that has
+#'   them, which is then no variable. `NULL` takes a column called `time` if
+#'   there is one, and the number of the row otherwise.
+#' @param method `"kliep"`, or another method that [kliep_select()] can choose
+#'   along, such as `"flasso"`; what it takes may then stand in `...`.
+#' @param n_perm The number of shuffles for each window; 0 leaves the test out.
+#' @param level,keep,block As for [kliep_test()], except that `block` can only
+#'   be a number.
+#' @param checkpoint The name of a folder to keep finished windows in, or
+#'   `NULL`.
+#' @param progress Show progress? [progressr::handlers()] decides how it looks.
+#'
+#' @return An object of class `kliep_windows`, with [print()],
+#'   [`summary()`][summary.kliep_windows] (when each edge appears),
+#'   [`plot()`][autoplot.kliep_windows], [`tidy()`][tidy.change_path] and
+#'   [`edges()`][edges.kliep_windows]. Its parts:
+#'   * `windows`: a data frame with one row for each window: `window`, `start`
+#'     and `end` (the times of its first and last observation), `n`, `lambda2`,
+#'     `score` (cross-validated), `n_edges`, and with `n_perm` the `p_value` of
+#'     no change at all;
+#'   * `edges`: a data frame with one row for each window and edge: `window`,
+#'     `start`, `end`, `from`, `to` and `weight`, and with `n_perm` `p_value` and
+#'     `p_adjusted`;
+#'   * `fits`: the chosen `change` of each window, `NULL` if it failed;
+#'   * `reference`: a list with the number of its observations `n`, and `start`
+#'     and `end` if it is one stretch of the series;
+#'   * `failures`: the windows that failed, with `message` and `seed`.
+#' @inherit kliep_path references
+#' @seealso [sim_keywords()] for series with an event at a known time.
+#' @export
+#' @examples
+#' set.seed(1)
+#' topics <- list(c("rain", "storm"), c("match", "goal"), c("bank", "price"))
+#' pair <- sim_keywords(times = 500, change_at = 351, topics = topics,
+#'                      event = c("storm", "match", "price"), tie = 0.4)
+#' series <- pair$series
+#' series[-1] <- log1p(series[-1])
+#' found <- kliep_windows(series, reference = c(1, 150), width = 50,
+#'                        nlambda = 10, rule = "1se")
+#' found
+#' summary(found)
+#' edges(found, window = 5)
+#' plot(found)
+kliep_windows <- function(series, reference, width, step = width, ...,
+                          time = NULL, method = "kliep", n_perm = 0,
+                          level = 0.05, keep = c("adjusted", "paper"),
+                          block = NULL, checkpoint = NULL,
+                          progress = interactive()) {
+    call <- match.call()
+    table_arguments <- c("variables", "top_variable", "na")
+    method <- selection_method(method)
+    check_dots(list(...), c(names(formals()), table_arguments,
+                            selection_arguments(), method$passed),
+               "kliep_windows")
+    about <- names(list(...)) %in% table_arguments
+    fits <- c(list(...)[!about], list(method = method$name))
+    if (missing(reference)) reference <- NULL
+    if (missing(width)) {
+        stop_kliep("window", "`width` is missing: how long is a window?")
+    }
+    test <- check_window_test(n_perm, level, keep, block, method)
+    progress <- check_flag(progress, "progress")
+    series <- check_series(series, time)
+    parts <- do.call(divide_series, c(list(series, reference),
+                                      list(...)[about]))
+    places <- lay_windows(parts, width, step)
+    check_window_fits(fits, parts, places[[1L]], test)
+    control <- fits$control
+    if ("control" %in% method$passed) {
+        if (is.null(control)) control <- kliep_control()
+        # Workers do not know that there are others.
+        fits$control <- threads_for_plan(check_control(control))
+    }
+    done <- run_replicates(
+        places, fit_window, values = parts$x, reference = parts$y,
+        fits = fits, test = test, label = "kliep_windows()",
+        checkpoint = checkpoint, progress = progress
+    )
+    new_kliep_windows(done, places, parts, test, control, method, call)
+}
+
+# ---- the series and its times ----------------------------------------------
+
+# A numeric matrix in the order of time, and the time of every row.
+check_series <- function(series, time) {
+    if (is.null(time) && inherits(series, "ts")) {
+        time <- as.numeric(stats::time(series))
+    }
+    if (is.null(time) && "time" %in% colnames(series)) time <- "time"
+    if (is.character(time) && length(time) == 1L) {
+        name <- time
+        columns <- if (is.data.frame(series)) series else
+            as.data.frame(as_numeric_matrix(series, "series"))
+        if (!name %in% names(columns)) {
+            stop_kliep("time", paste0("`series` has no column `", name,
+                                      "` with times; it has ",
+                                      name_some(names(columns), 20L), "."))
+        }
+        time <- columns[[name]]
+        series <- series[, setdiff(colnames(series), name), drop = FALSE]
+    }
+    values <- as_numeric_matrix(series, "series")
+    check_names(colnames(values), "series")
+    if (is.null(time)) time <- seq_len(nrow(values))
+    list(values = values, time = check_time(time, nrow(values)))
+}
+
+check_time <- function(time, n) {
+    is_time <- is.numeric(time) || inherits(time, c("Date", "POSIXct"))
+    if (!is_time || length(dim(time)) > 1L || length(time) != n) {
+        stop_kliep(
+            "time",
+            paste0("`time` must be numbers, dates (Date) or times (POSIXct), ",
+                   "one for each of ", count_of(n, "observation"), ": got ",
+                   describe(time), "."),
+            hint = if (is.character(time) || is.factor(time))
+                "`as.Date()` or `as.POSIXct()` read them from text."
+        )
+    }
+    if (!all(is.finite(time))) {
+        stop_kliep("time", paste0(
+            "`time` must be known for every observation: it is not for row ",
+            which(!is.finite(time))[1L], "."
+        ))
+    }
+    if (is.unsorted(time)) {
+        row <- which(diff(as.numeric(time)) < 0)[1L] + 1L
+        stop_kliep(
+            "time",
+            paste0("`series` must be in the order of time: row ", row, " (",
+                   format(time[row]), ") is earlier than the one before (",
+                   format(time[row - 1L]), ")."),
+            hint = "Sort it first: `series[order(time), ]`."
+        )
+    }
+    as_plain_time(time)
+}
+
+# Without names and other attributes that only get in the way.
+as_plain_time <- function(time) {
+    time <- unname(time)
+    if (is.numeric(time) && !inherits(time, c("Date", "POSIXct"))) {
+        return(as.double(time))
+    }
+    time
+}
+
+# ---- the reference ---------------------------------------------------------
+
+# `x`, the observations that windows slide over, with their `time` and the
+# `stretch` they belong to, and `y`, those of the reference.
+divide_series <- function(series, reference, variables = NULL,
+                          top_variable = NULL, na = "error") {
+    choice <- check_choices(variables, top_variable, na)
+    if (is.null(reference)) {
+        stop_kliep("reference", "`reference` is missing.",
+                   hint = paste("Give the first and the last time of a quiet",
+                                "period, or a table of observations."))
+    }
+    apart <- is.data.frame(reference) || length(dim(reference)) == 2L
+    inside <- if (apart) rep(FALSE, nrow(series$values)) else
+        in_reference(reference, series$time)
+    parts <- list(
+        x = series$values[!inside, , drop = FALSE],
+        y = if (apart) reference_table(reference, series$values) else
+            series$values[inside, , drop = FALSE]
+    )
+    if (nrow(parts$x) == 0L) {
+        stop_kliep("reference",
+                   "`reference` takes all of the series: nothing is left.",
+                   hint = "Shorten it.")
+    }
+    # The rows are told from one another when some are left out.
+    rownames(parts$x) <- which(!inside)
+    parts <- choose_series(parts, choice)
+    kept <- as.integer(rownames(parts$x))
+    rownames(parts$x) <- NULL
+    check_sample(parts$x, "series")
+    check_sample(parts$y, "reference")
+    stretch <- cumsum(c(TRUE, diff(inside) != 0))
+    list(x = parts$x, y = parts$y, time = series$time[kept],
+         stretch = stretch[kept],
+         reference = describe_reference(inside, apart, series$time, parts$y))
+}
+
+choose_series <- function(parts, choice) {
+    parts <- lapply(parts, pick_variables, choice$variables)
+    parts$y <- match_columns(parts$x, parts$y)
+    without_missing(top_columns(parts, choice$top_variable), choice$na,
+                    c(x = "series", y = "reference"))
+}
+
+reference_table <- function(reference, values) {
+    extra <- setdiff(colnames(reference), colnames(values))
+    if (!is.null(colnames(values)) && length(extra) > 0L) {
+        reference <- reference[, setdiff(colnames(reference), extra),
+                               drop = FALSE]
+    }
+    as_numeric_matrix(reference, "reference")
+}
+
+# Which observations belong to the reference.
+in_reference <- function(reference, time) {
+    if (is.logical(reference) && length(reference) == length(time) &&
+        !anyNA(reference)) {
+        inside <- as.vector(reference)
+    } else {
+        limits <- check_limits(reference, time)
+        inside <- time >= limits[1L] & time <= limits[2L]
+    }
+    if (sum(inside) >= 2L) return(inside)
+    stop_kliep(
+        "reference",
+        paste0("`reference` must have at least 2 observations: got ",
+               sum(inside), "."),
+        hint = paste0("Times are from ", format(time[1L]), " to ",
+                      format(time[length(time)]), ".")
+    )
+}
+
+check_limits <- function(reference, time) {
+    limits <- reference
+    if (is.character(limits) && !is.numeric(time)) {
+        limits <- tryCatch(
+            if (inherits(time, "Date")) as.Date(limits) else
+                as.POSIXct(limits, tz = time_zone(time)),
+            error = function(condition) NULL
+        )
+    }
+    same_kind <- identical(inherits(limits, c("Date", "POSIXct"), TRUE) > 0,
+                           inherits(time, c("Date", "POSIXct"), TRUE) > 0)
+    if (length(limits) == 2L && (is.numeric(limits) || !is.numeric(time)) &&
+        same_kind && !anyNA(limits) && limits[1L] <= limits[2L]) {
+        return(limits)
+    }
+    stop_kliep(
+        "reference",
+        paste0("`reference` must be the first and the last time of a period, ",
+               "`c(from, to)`, in the units of `time`: got ",
+               describe(reference), "."),
+        hint = paste0("Times are from ", format(time[1L]), " to ",
+                      format(time[length(time)]), ".")
+    )
+}
+
+time_zone <- function(time) {
+    zone <- attr(time, "tzone")
+    if (is.null(zone)) "" else zone[1L]
+}
+
+describe_reference <- function(inside, apart, time, values) {
+    one_stretch <- !apart && sum(diff(c(FALSE, inside)) == 1) == 1L
+    c(list(n = nrow(values)),
+      if (one_stretch) list(start = time[which(inside)[1L]],
+                            end = time[max(which(inside))]))
+}
+
+# ---- windows ---------------------------------------------------------------
+
+# The rows of `parts$x` that each window has.
+lay_windows <- function(parts, width, step) {
+    stretches <- split(seq_along(parts$stretch), parts$stretch)
+    lay <- if (inherits(width, "difftime")) {
+        span <- check_span(width, "width", parts$time)
+        by <- check_span(step, "step", parts$time)
+        function(rows) lay_by_time(rows, parts$time, span, by)
+    } else {
+        width <- check_whole(width, "width", "window", least = 2)
+        if (inherits(step, "difftime")) {
+            stop_kliep("window", paste("`width` and `step` must be of one kind:",
+                                       "got observations, and a span of time."))
+        }
+        step <- check_whole(step, "step", "window")
+        function(rows) lay_by_rows(rows, width, step)
+    }
+    places <- unlist(lapply(unname(stretches), lay), recursive = FALSE)
+    if (length(places) > 0L) return(places)
+    stop_kliep(
+        "window",
+        paste0("A window of `width` ", format(width),
+               " is longer than the series",
+               if (!is.null(parts$reference$start) ||
+                       length(stretches) > 1L) " outside the reference",
+               ": it has ", count_of(max(lengths(stretches)), "observation"),
+               if (length(stretches) > 1L) " at most in one stretch",
+               ", from ", format(parts$time[1L]), " to ",
+               format(parts$time[length(parts$time)]), "."),
+        hint = "Shorten the window or the reference."
+    )
+}
+
+# A span in the units in which times count.
+check_span <- function(span, arg, time) {
+    if (!inherits(time, c("Date", "POSIXct")) || !inherits(span, "difftime")) {
+        stop_kliep(
+            "window",
+            paste0("`", arg, "` must be a number of observations",
+                   if (inherits(time, c("Date", "POSIXct")))
+                       ", as `width` is, or both spans of time",
+                   ": got ", describe(span), "."),
+            hint = if (!inherits(time, c("Date", "POSIXct")))
+                "Spans of time need dates or times of day as `time`."
+        )
+    }
+    units <- if (inherits(time, "Date")) "days" else "secs"
+    check_positive(as.numeric(span, units = units), arg, "window")
+}
+
+lay_by_rows <- function(rows, width, step) {
+    last <- length(rows) - width + 1
+    if (last < 1) return(list())
+    lapply(seq(1, last, by = step), function(first) {
+        rows[seq(first, first + width - 1)]
+    })
+}
+
+# A window covers all times from its start to before start + width; it has to
+# end before the stretch does, of which the last observation lasts as long as
+# the shortest time between two.
+lay_by_time <- function(rows, time, span, by) {
+    at <- as.numeric(time[rows])
+    gaps <- diff(at)
+    end <- at[length(at)] + min(gaps[gaps > 0], span)
+    # Rounding must not cost the last window.
+    last <- end - span + 1e-9 * span
+    if (last < at[1L]) return(list())
+    starts <- seq(at[1L], last, by = by)
+    places <- lapply(starts, function(start) {
+        rows[at >= start & at < start + span]
+    })
+    # Times without observations have no window.
+    Filter(function(place) length(place) > 0L, places)
+}
+
+# ---- fits ------------------------------------------------------------------
+
+check_window_test <- function(n_perm, level, keep, block, method) {
+    if (!identical(n_perm, 0) && method$name != "kliep") {
+        stop_kliep("argument",
+                   paste0("`n_perm` is for `method = \"kliep\"` alone: got \"",
+                          method$name, "\"."))
+    }
+    list(
+        n_perm = check_whole(n_perm, "n_perm", "n_perm", least = 0),
+        level = check_fraction(level, "level"),
+        keep = check_choice(keep, "keep", c("adjusted", "paper")),
+        block = if (!is.null(block)) check_whole(block, "block", "block")
+    )
+}
+
+# What is wrong with the settings is said once, and not for every window.
+check_window_fits <- function(fits, parts, place, test) {
+    first <- parts$x[place, , drop = FALSE]
+    if (fits$method != "kliep") {
+        fit_window(place, parts$x, parts$y, fits, test)
+        return(invisible())
+    }
+    fits$method <- NULL
+    settings <- do.call(check_selection, fits)
+    check_samples(first, parts$y, settings$candidates[[1L]]$features)
+    if (test$n_perm > 0) {
+        units <- check_units(test$block, list(x = first, y = parts$y),
+                             settings$folds)
+        check_n_perm(test$n_perm, units$n_x, units$n_y, settings$alike)
+    } else {
+        check_folds(settings$folds, nrow(first), nrow(parts$y))
+    }
+    do.call(prepare_candidates, c(
+        list(settings$candidates, first, parts$y, settings$lambda2),
+        settings$fits
+    ))
+}
+
+# What was found in the window with the given rows.
+fit_window <- function(rows, values, reference, fits, test) {
+    window <- values[rows, , drop = FALSE]
+    # The windows have a progress of their own.
+    progressr::without_progress(
+        if (test$n_perm > 0) test_window(window, reference, fits, test) else
+            select_window(window, reference, fits)
+    )
+}
+
+select_window <- function(window, reference, fits) {
+    selection <- do.call(kliep_select, c(list(window, reference), fits))
+    found <- edges(selection)
+    window_result(selection, found[c("from", "to", "weight")])
+}
+
+test_window <- function(window, reference, fits, test) {
+    fits$method <- NULL
+    result <- do.call(kliep_test, c(
+        list(window, reference), fits, test[c("n_perm", "level", "keep")],
+        list(block = test$block, progress = FALSE)
+    ))
+    found <- edges(result)
+    found <- found[order(-abs(found$weight)), ]
+    window_result(result$selection, found[c("from", "to", "weight", "p_value",
+                                            "p_adjusted")],
+                  p_value = result$global$p_value)
+}
+
+# Only what is the same on every machine.
+window_result <- function(selection, found, p_value = NULL) {
+    row <- selection$scores[selection$scores$selected, ]
+    fit <- selection$fit
+    fit$diagnostics$seconds <- NA_real_
+    fit$call <- NULL
+    rownames(found) <- NULL
+    list(lambda2 = row$lambda2, score = row$score, p_value = p_value,
+         edges = found, fit = fit)
+}
+
+# ---- the result ------------------------------------------------------------
+
+# The only place the class is set.
+new_kliep_windows <- function(done, places, parts, test, control, method,
+                              call) {
+    values <- done$values
+    fits <- lapply(values, function(value) {
+        if (is.null(value)) return(NULL)
+        value$fit["control"] <- list(control)
+        value$fit
+    })
+    windows <- window_table(values, places, parts$time, test$n_perm > 0)
+    structure(
+        class = "kliep_windows",
+        list(
+            windows = windows,
+            edges = window_edges(values, windows, test$n_perm > 0),
+            fits = fits,
+            reference = parts$reference,
+            variables = series_variables(parts$x),
+            method = method$name,
+            n_perm = test$n_perm,
+            level = test$level,
+            keep = test$keep,
+            block = test$block,
+            failures = done$failures,
+            call = call
+        )
+    )
+}
+
+series_variables <- function(values) {
+    if (is.null(colnames(values))) number_variables(ncol(values)) else
+        colnames(values)
+}
+
+window_table <- function(values, places, time, tested) {
+    number <- function(name) {
+        vapply(values, function(value) {
+            if (is.null(value)) NA_real_ else value[[name]]
+        }, 1)
+    }
+    table <- data.frame(
+        window = seq_along(places),
+        start = time[vapply(places, min, 1L)],
+        end = time[vapply(places, max, 1L)],
+        n = lengths(places),
+        lambda2 = number("lambda2"),
+        score = number("score"),
+        n_edges = vapply(values, function(value) {
+            if (is.null(value)) NA_integer_ else nrow(value$edges)
+        }, 1L)
+    )
+    if (tested) table$p_value <- number("p_value")
+    table
+}
+
+window_edges <- function(values, windows, tested) {
+    none <- data.frame(from = character(), to = character(),
+                       weight = numeric())
+    if (tested) none$p_value <- none$p_adjusted <- numeric()
+    found <- do.call(rbind, c(list(none), lapply(values, `[[`, "edges")))
+    at <- rep(seq_along(values), vapply(values, function(value) {
+        if (is.null(value)) 0L else nrow(value$edges)
+    }, 1L))
+    table <- cbind(windows[at, c("window", "start", "end")], found)
+    rownames(table) <- NULL
+    table
+}
+
+# ---- methods ---------------------------------------------------------------
+
+#' The edges that have changed, window by window
+#'
+#' @param object The result of [kliep_windows()].
+#' @param lambda2 Must be `NULL`: every window has its own.
+#' @param window The numbers of the windows wanted; `NULL` for all.
+#' @param ... Must be empty.
+#' @return A data frame with one row for each window and edge, strongest first
+#'   in each window: `window`, `start`, `end`, `from`, `to` and `weight`, and
+#'   for tested windows `p_value` and `p_adjusted`.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_keywords(times = 600)
+#' found <- kliep_windows(log1p(pair$x), log1p(pair$y), width = 150,
+#'                        nlambda = 10)
+#' edges(found)
+#' edges(found, window = 2)
+edges.kliep_windows <- function(object, lambda2 = NULL, window = NULL, ...) {
+    check_dots(list(...), names(formals()), "edges")
+    refuse_lambda2(lambda2, "fits[[window]]", "Every window")
+    if (is.null(window)) return(object$edges)
+    unknown <- setdiff(window, object$windows$window)
+    if (length(unknown) > 0L) {
+        stop_kliep("argument",
+                   paste0("There are ", count_of(nrow(object$windows),
+                                                 "window"),
+                          ": got `window` ", name_some(unknown), "."))
+    }
+    table <- object$edges[object$edges$window %in% window, ]
+    rownames(table) <- NULL
+    table
+}
+
+#' When each edge appears
+#'
+#' @param object The result of [kliep_windows()].
+#' @param ... Must be empty.
+#' @return A data frame of class `summary.kliep_windows` with one row for each
+#'   edge that is found in any window, first found first: `from`, `to`, `first`
+#'   and `last` (the numbers of the first and the last window with it),
+#'   `appears` (the `start` of the first one), `windows` (how many have it) and
+#'   `weight`, that of the window where it is largest.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_keywords(times = 600)
+#' summary(kliep_windows(log1p(pair$x), log1p(pair$y), width = 150,
+#'                       nlambda = 10))
+summary.kliep_windows <- function(object, ...) {
+    check_dots(list(...), names(formals()), "summary")
+    table <- object$edges
+    key <- paste(table$from, table$to, sep = "\r")
+    key <- factor(key, unique(key))
+    rows <- unname(split(seq_len(nrow(table)), key))
+    pick <- function(choose) {
+        vapply(rows, function(at) at[choose(at)], 1L)
+    }
+    first <- pick(function(at) which.min(table$window[at]))
+    last <- pick(function(at) which.max(table$window[at]))
+    strongest <- pick(function(at) which.max(abs(table$weight[at])))
+    found <- data.frame(
+        table[first, c("from", "to")],
+        first = table$window[first],
+        last = table$window[last],
+        appears = table$start[first],
+        windows = lengths(rows),
+        weight = table$weight[strongest]
+    )
+    found <- found[order(found$first, -found$windows, -abs(found$weight)), ]
+    rownames(found) <- NULL
+    structure(found, class = c("summary.kliep_windows", "data.frame"),
+              n_windows = nrow(object$windows))
+}
+
+#' @export
+print.summary.kliep_windows <- function(x, most = 20L, ...) {
+    cat(count_of(nrow(x), "edge"), " in ",
+        count_of(attr(x, "n_windows"), "window"),
+        if (nrow(x) > 0L) ", first found first:", "\n", sep = "")
+    if (nrow(x) > 0L) {
+        print(utils::head(as.data.frame(unclass(x)), most), digits = 3L,
+              row.names = FALSE)
+    }
+    if (nrow(x) > most) cat("... and ", nrow(x) - most, " more\n", sep = "")
+    invisible(x)
+}
+
+#' @export
+format.kliep_windows <- function(x, ...) {
+    reference <- x$reference
+    n <- unique(range(x$windows$n))
+    c(
+        paste0("<kliep_windows> ", count_of(nrow(x$windows), "window"), " of ",
+               paste(n, collapse = " to "), " observations of ",
+               count_of(length(x$variables), "variable")),
+        paste0("  windows    from ", format(x$windows$start[1L]), " to ",
+               format(x$windows$end[nrow(x$windows)])),
+        paste0("  reference  ", count_of(reference$n, "observation"),
+               if (!is.null(reference$start))
+                   paste0(", from ", format(reference$start), " to ",
+                          format(reference$end))),
+        if (x$method != "kliep") paste0("  method     ", x$method),
+        if (x$n_perm > 0)
+            paste0("  kept       by ", count_of(x$n_perm, "shuffle"),
+                   " of each window, level ", format(x$level),
+                   if (x$keep == "paper") ", by the paper's rule"),
+        paste0("  found      ", count_of(nrow(unique(x$edges[c("from", "to")])),
+                                         "edge"), " in ",
+               sum(x$windows$n_edges > 0, na.rm = TRUE), " of ",
+               count_of(nrow(x$windows), "window")),
+        if (nrow(x$failures) > 0L)
+            paste0("  failed     ", count_of(nrow(x$failures), "window"))
+    )
+}
+
+#' @export
+print.kliep_windows <- function(x, most = 15L, ...) {
+    cat(format(x), "", sep = "\n")
+    print(utils::head(x$windows, most), digits = 3L, row.names = FALSE)
+    left <- nrow(x$windows) - most
+    if (left > 0L) cat("... and ", left, " more: found$windows\n", sep = "")
+    cat("\nNext: edges(found), summary(found), plot(found)\n")
+    invisible(x)
+}
+
+#' @rdname tidy.change_path
+#' @export
+tidy.kliep_windows <- function(x, ...) {
+    check_dots(list(...), names(formals()), "tidy")
+    table <- x$edges
+    tidied <- tidy_frame(table$from, table$to, table$weight,
+                         table[c("window", "start", "end")])
+    if (x$n_perm > 0) {
+        tidied$p.value <- table$p_value
+        tidied$adj.p.value <- table$p_adjusted
+    }
+    tidied
+}

@@ -1,0 +1,301 @@
+# Changes over time, on series whose event is known.
+
+set.seed(2)
+pair <- sim_keywords(
+    times = 400, change_at = 251, tie = 0.4,
+    topics = list(c("rain", "storm"), c("match", "goal"), c("bank", "price")),
+    event = c("storm", "match", "price")
+)
+counts <- pair$series
+counts[-1] <- log1p(counts[-1])
+values <- as.matrix(counts[-1])
+
+# Six windows, of which the last three are after the event.
+slide <- function(series = counts, reference = c(1, 100), width = 50, ...,
+                  nlambda = 6, lambda_min_ratio = 0.3, folds = 3) {
+    set.seed(1)
+    kliep_windows(series, reference, width, ..., nlambda = nlambda,
+                  lambda_min_ratio = lambda_min_ratio, folds = folds)
+}
+
+key <- function(edges) paste(edges$from, edges$to)
+
+test_that("the edges of an event appear with it", {
+    found <- slide(rule = "1se")
+    expect_s3_class(found, "kliep_windows")
+    expect_equal(found$windows$start, seq(101, 351, by = 50))
+    expect_equal(found$windows$end, seq(150, 400, by = 50))
+    after <- found$windows$start >= 251
+    for (window in which(after)) {
+        there <- edges(found, window = window)
+        expect_true(all(key(pair$truth) %in% key(there)))
+        expect_true(all(there$weight[key(there) %in% key(pair$truth)] > 0))
+    }
+    expect_false(any(key(edges(found, window = which(!after))) %in%
+                         key(pair$truth)))
+    # The distance from the reference tells of the event, too.
+    expect_gt(min(found$windows$score[after]),
+              max(found$windows$score[!after]) + 0.1)
+})
+
+test_that("shuffles keep quiet windows empty", {
+    found <- slide(n_perm = 19)
+    after <- found$windows$start >= 251
+    expect_true(all(found$windows$p_value[after] == 1 / 20))
+    expect_true(all(found$windows$n_edges[!after] == 0))
+    for (window in which(after)) {
+        there <- edges(found, window = window)
+        expect_true(all(key(pair$truth) %in% key(there)))
+    }
+    expect_true(all(found$edges$p_adjusted <= 0.05 + 1e-9))
+    expect_named(found$edges, c("window", "start", "end", "from", "to",
+                                "weight", "p_value", "p_adjusted"))
+    expect_match(format(found), "by 19 shuffles", all = FALSE)
+    blocks <- slide(reference = c(1, 250), n_perm = 3, block = 10,
+                    keep = "paper")
+    expect_identical(blocks$block, 10)
+})
+
+test_that("a window is what kliep_select() finds in its observations", {
+    found <- slide(lambda2 = 0.3)
+    for (window in c(1, 5)) {
+        rows <- 100 + (window - 1) * 50 + 1:50
+        set.seed(3)
+        expected <- kliep_select(values[rows, ], values[1:100, ],
+                                 lambda2 = 0.3, folds = 3)
+        expect_equal(coef(found$fits[[window]]), coef(expected))
+        expect_equal(
+            edges(found, window = window)[c("from", "to", "weight")],
+            edges(expected)[c("from", "to", "weight")], ignore_attr = TRUE
+        )
+    }
+    expect_true(all(found$windows$lambda2 == 0.3))
+})
+
+test_that("other methods can look through the windows, too", {
+    found <- slide(method = "flasso", lambda1 = 0.05)
+    set.seed(3)
+    expected <- flasso_path(values[301:350, ], values[1:100, ],
+                            lambda1 = 0.05,
+                            lambda2 = found$windows$lambda2[5])
+    expect_equal(edges(found, window = 5)[c("from", "to", "weight")],
+                 edges(expected)[c("from", "to", "weight")],
+                 ignore_attr = TRUE)
+    expect_match(format(found), "method     flasso", all = FALSE)
+    expect_error(slide(method = "flasso", n_perm = 5),
+                 class = "kliep_error_argument")
+    expect_error(slide(method = "flasso", rule = "none"),
+                 class = "kliep_error_argument")
+    expect_error(slide(method = "lasso"), class = "kliep_error_argument")
+})
+
+test_that("windows keep off the reference, on both sides of it", {
+    laid <- function(...) slide(..., lambda2 = 0.5)$windows[c("start", "end")]
+    expect_equal(laid(reference = c(201, 300), width = 80)$start, c(1, 81, 301))
+    expect_equal(laid(reference = c(201, 300), width = 80, step = 15)$start,
+                 c(seq(1, 121, by = 15), 301, 316))
+    inside <- seq_len(400) %% 100 < 50
+    expect_equal(laid(reference = inside, width = 50)$start,
+                 c(50, 150, 250, 350))
+    # A reference of its own leaves all of the series.
+    expect_equal(laid(counts[101:400, ], values[1:100, ], width = 150)$end,
+                 c(250, 400))
+    expect_equal(laid(width = 300), data.frame(start = 101, end = 400))
+})
+
+test_that("time is the order of rows, numbers, dates or times of day", {
+    by_rows <- slide(values, lambda2 = 0.3)
+    expect_identical(by_rows$edges, slide(lambda2 = 0.3)$edges)
+    days <- as.Date("2010-02-01") + seq_len(400) - 1
+    dated <- data.frame(day = days, values)
+    found <- slide(dated, c("2010-02-01", "2010-05-11"), time = "day",
+                   lambda2 = 0.3)
+    same <- c("window", "from", "to", "weight")
+    expect_identical(found$edges[same], by_rows$edges[same])
+    expect_identical(found$windows$start, days[by_rows$windows$start])
+    expect_identical(found$reference$end, days[100])
+    weeks <- slide(dated, days[c(1, 100)], time = "day", lambda2 = 0.3,
+                   width = as.difftime(50, units = "days"))
+    expect_identical(weeks$edges, found$edges)
+    # Six hours apart, so that 50 observations take twelve and a half days.
+    hours <- as.POSIXct("2010-02-01", tz = "UTC") + 6 * 3600 * (0:399)
+    found <- slide(values, hours[c(1, 100)], time = hours, lambda2 = 0.3,
+                   width = as.difftime(300, units = "hours"))
+    expect_identical(found$edges[same], by_rows$edges[same])
+    expect_s3_class(found$edges$start, "POSIXct")
+    # With half of the observations missing, windows have half as many.
+    half <- slide(values[c(TRUE, FALSE), ], hours[c(1, 100)],
+                  time = hours[c(TRUE, FALSE)], lambda2 = 0.5,
+                  width = as.difftime(300, units = "hours"))
+    expect_true(all(half$windows$n == 25))
+    monthly <- stats::ts(values, start = 2000, frequency = 12)
+    found <- slide(monthly, c(2000, 2000 + 99 / 12), lambda2 = 0.3)
+    expect_identical(found$edges[same], by_rows$edges[same])
+})
+
+test_that("variables and missing values are those of the whole series", {
+    chosen <- c("storm", "match", "price")
+    found <- slide(variables = chosen, lambda2 = 0.3)
+    expect_identical(found$variables, chosen)
+    top <- slide(top_variable = 3, lambda2 = 0.3)$variables
+    expect_identical(top, names(counts)[-1][
+        sort(order(-apply(values, 2, var))[1:3])
+    ])
+    gaps <- counts
+    gaps$goal[130] <- NA
+    gaps$goal[30] <- NA
+    expect_error(slide(gaps), "`series` must be finite .* column `goal`",
+                 class = "kliep_error_missing")
+    expect_message(found <- slide(gaps, na = "omit", lambda2 = 0.3),
+                   "1 of 300 .* \\(series\\) and 1 of 100")
+    expect_equal(found$windows$start[1:2], c(101, 152))
+    expect_identical(found$reference$n, 99L)
+    expect_warning(found <- slide(gaps, na = "impute_median", lambda2 = 0.3),
+                   class = "kliep_warning_imputed")
+    expect_equal(found$windows$n, rep(50, 6))
+})
+
+test_that("numbers are the same on every plan and after a checkpoint", {
+    skip_if_not_installed("withr")
+    expected <- slide(n_perm = 2, width = 100, keep = "paper")
+    folder <- withr::local_tempdir()
+    first <- slide(n_perm = 2, width = 100, keep = "paper",
+                   checkpoint = folder)
+    expect_message(
+        again <- slide(n_perm = 2, width = 100, keep = "paper",
+                       checkpoint = folder), "3 of 3"
+    )
+    bare <- function(found) found[setdiff(names(found), "call")]
+    expect_identical(bare(first), bare(expected))
+    expect_identical(bare(again), bare(expected))
+    skip_on_cran()
+    oplan <- future::plan("multisession", workers = 2)
+    withr::defer(future::plan(oplan))
+    expect_identical(bare(slide(n_perm = 2, width = 100, keep = "paper")),
+                     bare(expected))
+})
+
+test_that("a window that cannot be fitted does not cost the others", {
+    still <- counts
+    still$goal[151:200] <- 1
+    expect_warning(found <- slide(still, lambda2 = 0.3), "constant",
+                   class = "kliep_warning_replicate")
+    expect_identical(found$failures$replicate, 2L)
+    expect_identical(which(is.na(found$windows$n_edges)), 2L)
+    expect_null(found$fits[[2]])
+    expect_length(found$fits, 6)
+    expect_false(2 %in% found$edges$window)
+    expect_match(format(found), "failed     1 window", all = FALSE)
+    expect_s3_class(autoplot(found), "ggplot")
+})
+
+test_that("results print, sum up and go on elsewhere", {
+    found <- slide(rule = "1se")
+    expect_output(print(found), "6 windows of 50 observations of 6 variables")
+    expect_output(print(found), "reference  100 observations, from 1 to 100")
+    table <- summary(found)
+    expect_named(table, c("from", "to", "first", "last", "appears", "windows",
+                          "weight"))
+    expect_false(is.unsorted(table$first))
+    expect_setequal(key(table), key(found$edges))
+    event <- table[key(table) %in% key(pair$truth), ]
+    expect_equal(event$appears, rep(251, 3))
+    expect_equal(event$windows, rep(3, 3))
+    strongest <- found$edges[key(found$edges) == key(event)[1], ]
+    expect_equal(event$weight[1], max(strongest$weight))
+    expect_output(print(table), "first found first")
+    tidied <- tidy(found)
+    expect_named(tidied, c("term", "from", "to", "estimate", "window", "start",
+                           "end"))
+    expect_equal(tidied$estimate, found$edges$weight)
+    none <- slide(lambda2 = 100)
+    expect_identical(nrow(edges(none)), 0L)
+    expect_named(edges(none), names(found$edges))
+    expect_identical(nrow(summary(none)), 0L)
+    expect_output(print(summary(none)), "0 edges in 6 windows")
+    expect_s3_class(autoplot(none), "ggplot")
+})
+
+test_that("the timeline shows every edge where it was found", {
+    found <- slide(rule = "1se")
+    dots <- window_dots(found, 60)
+    expect_identical(nrow(dots), nrow(found$edges))
+    expect_false(is.unsorted(tapply(dots$window, dots$place, min)))
+    expect_equal(dots$middle, (dots$start + dots$end) / 2)
+    storm <- dots[dots$from == "storm" & dots$to == "match", ]
+    expect_equal(length(unique(storm$run)), 1L)
+    expect_identical(as.character(dots$sign),
+                     ifelse(dots$weight > 0, "stronger", "weaker"))
+    few <- window_dots(found, 2)
+    expect_identical(length(unique(few$place)), 2L)
+    drawn <- ggplot2::ggplot_build(autoplot(found, max_edges = 2))
+    labels <- drawn$layout$panel_params[[1]]$y$get_labels()
+    expect_setequal(labels, unique(few$edge))
+    expect_match(autoplot(found, max_edges = 2)$labels$caption, "2 of ")
+    # Many edges, and dates.
+    many <- found
+    ends <- utils::combn(12, 2)[, 1:60]
+    many$edges <- data.frame(
+        window = rep(1:6, each = 60), found$windows[rep(1:6, each = 60), 2:3],
+        from = paste0("G", ends[1, ]), to = paste0("G", ends[2, ]),
+        weight = sin(1:360)
+    )
+    for (part in c("start", "end")) {
+        many$edges[[part]] <- as.Date("2020-01-01") + many$edges[[part]]
+        many$windows[[part]] <- as.Date("2020-01-01") + many$windows[[part]]
+        many$reference[[part]] <- as.Date("2020-01-01") +
+            many$reference[[part]]
+    }
+    built <- ggplot2::ggplot_build(autoplot(many))
+    sizes <- vapply(built$data, nrow, 1L)
+    expect_true(360L %in% sizes)
+})
+
+test_that("bad input is refused", {
+    refused <- function(class, ..., message = NULL) {
+        expect_error(slide(...), message,
+                     class = paste0("kliep_error_", class))
+    }
+    refused("window", width = 301, message = "longer than the series")
+    refused("window", values, values[1:100, ], width = 401)
+    refused("window", width = 1)
+    refused("window", width = 50.5)
+    refused("window", step = 0)
+    refused("window", step = -1)
+    refused("window", step = 0.5)
+    refused("window", width = as.difftime(50, units = "days"),
+            message = "dates")
+    refused("window", width = 50, step = as.difftime(50, units = "days"))
+    refused("time", counts[400:1, ], message = "row 2 \\(399\\) is earlier")
+    refused("time", time = c(1, NA, 3:400), message = "row 2")
+    refused("time", time = 1:399)
+    refused("time", time = rep("2010-02-01", 400), message = "as.Date")
+    refused("time", time = "day", message = "`time`, `rain`")
+    refused("reference", reference = NULL)
+    refused("reference", reference = c(100, 1))
+    refused("reference", reference = 100)
+    refused("reference", reference = c(500, 600), message = "from 1 to 400")
+    refused("reference", reference = as.Date(c("2010-01-01", "2010-02-01")))
+    refused("reference", reference = c(1, 400), message = "nothing is left")
+    refused("reference", reference = c(NA, 5))
+    refused("type", list(1))
+    refused("dimension", values, values[1:100, 1:3])
+    refused("numeric", data.frame(counts, who = "a"))
+    refused("size", values[, 1, drop = FALSE])
+    refused("folds", folds = 51)
+    refused("lambda", lambda1 = -1)
+    refused("features", features = "gaussian")
+    refused("n_perm", n_perm = -1)
+    refused("block", n_perm = 3, block = 60)
+    refused("dots", nlamda = 3)
+    refused("argument", keep = "all")
+    refused("variables", variables = "wind")
+    expect_error(kliep_windows(counts, c(1, 100)), "`width` is missing",
+                 class = "kliep_error_window")
+    expect_error(kliep_windows(counts, width = 50),
+                 class = "kliep_error_reference")
+    found <- slide(lambda2 = 0.5)
+    expect_error(edges(found, lambda2 = 0.1), class = "kliep_error_argument")
+    expect_error(edges(found, window = 9), "6 windows",
+                 class = "kliep_error_argument")
+})
