@@ -71,8 +71,8 @@
 #' path <- flasso_path(pair$x, pair$y, nlambda = 20)
 #' path
 #' edges(path, lambda2 = path$lambda2[10])
-flasso_path <- function(x, y = NULL, lambda1 = 0.1, lambda2 = NULL, nlambda = 50,
-                        lambda_min_ratio = NULL,
+flasso_path <- function(x, y = NULL, lambda1 = 0.1, lambda2 = NULL,
+                        nlambda = 50, lambda_min_ratio = NULL,
                         standardize = c("within", "pooled", "none"),
                         symmetrize = c("and", "or", "mean"),
                         control = kliep_control(), progress = interactive(),

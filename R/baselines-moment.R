@@ -49,7 +49,8 @@ moment_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
                "moment_path")
     standardize <- check_standardize(standardize, feat_gaussian())
     grid <- check_grid(lambda, nlambda, lambda_min_ratio)
-    samples <- baseline_samples(found$x, found$y, standardize, center = "standardize")
+    samples <- baseline_samples(found$x, found$y, standardize,
+                                center = "standardize")
     moments <- sample_moments(samples, identity, standardize)
     difference <- moments$x - moments$y
     lambda_max <- round_up(max(abs(difference)))

@@ -135,6 +135,10 @@ pub trait RowDesign: Design {
     fn curvature(&self, groups: &[usize], alpha: &[f64]) -> Vec<f64> {
         covariance(self, groups, alpha)
     }
+    /// Some factors, and those whose curvature comes along with theirs; in order.
+    fn curvature_groups(&self, groups: &[usize]) -> Vec<usize> {
+        groups.to_vec()
+    }
 }
 
 /// The covariance matrix of some factors' features under weights of the scores that sum to one; what

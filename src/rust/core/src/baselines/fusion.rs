@@ -37,6 +37,14 @@ impl<D: RowDesign> Fusion<D> {
         turn(a, b)
     }
 
+    /// The factors that some groups are halves of, in order.
+    fn factors_of(&self, groups: &[usize]) -> Vec<usize> {
+        let mut factors: Vec<usize> = groups.iter().map(|group| group % self.factors()).collect();
+        factors.sort_unstable();
+        factors.dedup();
+        factors
+    }
+
     fn half(&self) -> usize {
         self.linear.len() / 2
     }
@@ -124,11 +132,16 @@ impl<D: RowDesign> RowDesign for Fusion<D> {
         q.iter_mut().for_each(|value| *value *= sign * FRAC_1_SQRT_2);
     }
 
+    /// Both halves of every factor: they share its features.
+    fn curvature_groups(&self, groups: &[usize]) -> Vec<usize> {
+        let factors = self.factors_of(groups);
+        let second: Vec<usize> = factors.iter().map(|factor| factor + self.factors()).collect();
+        [factors, second].concat()
+    }
+
     /// From the curvatures of both networks, which have half as many rows as this design.
     fn curvature(&self, groups: &[usize], alpha: &[f64]) -> Vec<f64> {
-        let mut factors: Vec<usize> = groups.iter().map(|group| group % self.factors()).collect();
-        factors.sort_unstable();
-        factors.dedup();
+        let factors = self.factors_of(groups);
         let (p, q) = alpha.split_at(self.base.width());
         let [of_p, of_q] = [p, q].map(|alpha| self.base.curvature(&factors, alpha));
         let mut starts = vec![0];
@@ -270,6 +283,7 @@ mod tests {
             let p: Vec<f64> = uneven.iter().map(|a| a / total).collect();
             let q = vec![1.0 / ROWS as f64; ROWS];
             let groups = [0, 2, 3, 7, 8];
+            assert_eq!(fusion.curvature_groups(&groups), [0, 1, 2, 3, 6, 7, 8, 9]);
             let nothing = vec![0.0; ROWS];
             // Weights on one network alone leave the other one's rows out.
             let of_p = covariance(fusion, &groups, &[p.clone(), nothing.clone()].concat());

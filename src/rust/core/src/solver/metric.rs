@@ -2,7 +2,7 @@
 //!
 //! Near theta the loss is `-xi'd + d'Md/2`, d the way from theta and M the sum over terms of the
 //! covariance of the features under alpha. M takes as long as hundreds of looks at all features, and
-//! changes slowly along a path: it is made anew only when steps stop getting closer by much. Each step
+//! changes slowly along a path: it is made anew only when too many steps would be left without. Each step
 //! minimises this quadratic with the penalties, and goes along the way to its minimum as far as J falls.
 
 use crate::dense::Cholesky;
@@ -14,10 +14,12 @@ use crate::solver::quadratic::Quadratic;
 use crate::solver::Solved;
 use std::ops::Range;
 
-/// Factors within this share of their level may enter soon: M has them, too.
-const NEAR: f64 = 0.7;
-/// A step that leaves more of the gap (or residual) than this calls for a new M.
-const STALE: f64 = 0.3;
+/// Factors within this share of their level may enter at this lambda2: M has to have them.
+const NEXT: f64 = 0.9;
+/// Factors within this share of their level may enter soon: a new M has them, too.
+const NEAR: f64 = 0.5;
+/// A new M costs about as much as this many steps: fewer have to do with the one there is.
+const STEPS: f64 = 8.0;
 /// Armijo's share of the promised decrease.
 const ARMIJO: f64 = 1e-4;
 /// Halvings of a step before it counts as failed.
@@ -93,8 +95,7 @@ impl Metric {
             if accepted || iterations >= max_iter {
                 return Ok(Solved { point, iterations, status: Status::within(accepted) });
             }
-            let groups = working_groups(design, lambda, &point);
-            let fresh = self.renew(design, &groups, &point);
+            let fresh = self.renew(design, lambda, &point);
             let way = self.way(design, lambda, &point, tolerance);
             let way_scores = design.scores(&way);
             if lambda.ridge == 0.0 {
@@ -112,7 +113,7 @@ impl Metric {
             if let Some(next) = next {
                 point = next;
             }
-            if closer <= STALE {
+            if steps_left(&point, tolerance, closer) <= STEPS {
                 continue;
             }
             if !fresh {
@@ -125,15 +126,17 @@ impl Metric {
     }
 
     /// Make M anew where there is none or it lacks a factor; whether it was.
-    fn renew(&mut self, design: &dyn RowDesign, groups: &[usize], point: &Point) -> bool {
+    fn renew(&mut self, design: &dyn RowDesign, lambda: Lambda, point: &Point) -> bool {
+        let needed = groups_within(NEXT, design, lambda, point);
         let has = |curvature: &Curvature| {
-            groups.iter().all(|group| curvature.groups.binary_search(group).is_ok())
+            needed.iter().all(|group| curvature.groups.binary_search(group).is_ok())
         };
         if self.curvature.as_ref().is_some_and(has) {
             return false;
         }
-        let matrix = design.curvature(groups, &point.weights.alpha);
-        self.curvature = Some(Curvature { groups: groups.to_vec(), matrix, damping: DAMPING });
+        let groups = design.curvature_groups(&groups_within(NEAR, design, lambda, point));
+        let matrix = design.curvature(&groups, &point.weights.alpha);
+        self.curvature = Some(Curvature { groups, matrix, damping: DAMPING });
         true
     }
 
@@ -186,13 +189,13 @@ impl Metric {
     }
 }
 
-/// What is off zero or may soon be.
-fn working_groups(design: &dyn RowDesign, lambda: Lambda, point: &Point) -> Vec<usize> {
+/// What is off zero, or within this share of its level of being so.
+fn groups_within(share: f64, design: &dyn RowDesign, lambda: Lambda, point: &Point) -> Vec<usize> {
     let near = |group: &usize| {
         let span = design.span(*group);
         let off_zero = point.theta[span.clone()].iter().any(|t| *t != 0.0);
         let level = lambda.penalty(design.weight(*group)).level;
-        off_zero || crate::penalty::norm(&point.xi[span]) > NEAR * level
+        off_zero || crate::penalty::norm(&point.xi[span]) > share * level
     };
     (0..design.groups()).filter(near).collect()
 }
@@ -203,6 +206,20 @@ fn distance(point: &Point) -> f64 {
         point.gap
     } else {
         point.residual
+    }
+}
+
+/// How many more steps it takes if each gets closer by this share.
+fn steps_left(point: &Point, tolerance: Tolerance, closer: f64) -> f64 {
+    let enough =
+        if point.gap.is_finite() { tolerance.gap(point.objective) } else { tolerance.residual() };
+    let far = (distance(point) / enough).ln();
+    if far <= 0.0 {
+        0.0
+    } else if closer < 1.0 {
+        far / -closer.ln()
+    } else {
+        f64::INFINITY
     }
 }
 
