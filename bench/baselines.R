@@ -1,5 +1,6 @@
 # Methods to compare with: whole paths against two graphical lasso paths of the
-# package huge, one for each sample, as long and over the same range.
+# package huge, one for each sample, as long and over the same range; and the
+# paper's experiment without correlations against kliep_path().
 
 bench_baselines <- function() {
     small <- known_pair(d = 80, n = 150)
@@ -13,8 +14,32 @@ bench_baselines <- function() {
         }),
         against_huge("D-trace", large, function(pair, ...) {
             dtrace_path(pair$x, pair$y, ...)
-        })
+        }),
+        against_ratio()
     )
+}
+
+# Both networks by likelihoods, in units of what it takes without a normaliser.
+against_ratio <- function(d = 9, n = 5000, points = 70000, nlambda = 20) {
+    set.seed(1)
+    pair <- sim_diamond(d = d, n = n)
+    fits <- list(KLIEP = kliep_path, "IS-Flasso" = is_flasso_path,
+                 "IS-Glasso" = is_glasso_path)
+    runs <- lapply(names(fits), function(name) {
+        drawn <- if (name != "KLIEP") list(points = points, seed = 1)
+        asked <- c(list(pair$x, pair$y, feat_polynomial(4), nlambda = nlambda),
+                   drawn)
+        timed(function() do.call(fits[[name]], asked))
+    })
+    seconds <- vapply(runs, `[[`, 0, "seconds")
+    reached <- vapply(runs, function(run) {
+        sum(run$value$diagnostics$status == "converged")
+    }, 0L)
+    what <- paste0(names(fits)[-1L], " path, d = ", d, ", n = ", n, ", ",
+                   format(points, big.mark = ","), " points, ", nlambda,
+                   " values (", reached[-1L], " converged)")
+    bench_row(what, show_seconds(seconds[-1L]),
+              show_ratio(seconds[-1L] / seconds[1L], "x kliep_path()"))
 }
 
 # The same number of edges for each variable at every d.
