@@ -1,6 +1,6 @@
 #!/bin/sh
 # Install what is missing, quietly when nothing is.
-#   setup.sh run | test | lint | document | check
+#   setup.sh run | test | lint | document | check | site
 # On Debian and Ubuntu as root by apt; elsewhere it names what to install.
 
 set -e
@@ -21,8 +21,8 @@ described() {
 }
 
 # Vignettes are built for a release, not for a test.
-vignettes="knitr rmarkdown"
-tested=$(described Suggests | grep -vxE 'knitr|rmarkdown' || true)
+vignettes="knitr rmarkdown dslabs"
+tested=$(described Suggests | grep -vxE 'knitr|rmarkdown|dslabs' || true)
 
 commands="R cc make xz"
 packages=$(described Imports)
@@ -37,6 +37,10 @@ document) packages="$packages roxygen2" ;;
 check)
     commands="$commands git qpdf checkbashisms pandoc"
     packages="$packages $tested $vignettes"
+    ;;
+site)
+    commands="$commands pandoc"
+    packages="$packages $tested $vignettes pkgdown"
     ;;
 *)
     echo "set-up: unknown purpose '$purpose'" >&2

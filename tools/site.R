@@ -1,0 +1,10 @@
+# The web site, into build/site, without a network. Every topic and article
+# must have its place in _pkgdown.yml.
+
+options(pkgdown.internet = FALSE)
+destination <- file.path("build", "site")
+
+pkg <- pkgdown::as_pkgdown(".", override = list(destination = destination))
+pkgdown::check_pkgdown(pkg)
+pkgdown::build_site(pkg, install = FALSE, new_process = FALSE, preview = FALSE)
+cat("site: ", file.path(destination, "index.html"), "\n", sep = "")
