@@ -4,7 +4,10 @@
 #' estimating either network: the ratio of the two densities is fitted
 #' directly, with a group penalty that keeps only the factors that changed.
 #'
-#' * Fit: [kliep_path()] over a grid of penalties, [kliep_change()] at one.
+#' * Bring your data: tables, formulas, objects of Bioconductor:
+#'   [two_samples()].
+#' * Fit: [kliep_path()] over a grid of penalties, [kliep_change()] at one;
+#'   [kliep_windows()] along a series.
 #' * Choose what the factors look like: [feat_gaussian()].
 #' * Look: [edges()], [`coef()`][coef.change_path],
 #'   [`plot()`][plot.change_path], [`predict()`][predict.change_path], [hubs()].

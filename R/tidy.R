@@ -15,7 +15,8 @@ generics::glance
 #' read: one row for each edge, and broom's names for what it has names for.
 #'
 #' @param x A `change_path` or `change`, or the result of [kliep_select()],
-#'   [kliep_test()], [kliep_stability()] or [kliep_infer()].
+#'   [kliep_test()], [kliep_stability()], [kliep_infer()] or
+#'   [kliep_windows()].
 #' @param lambda2 For a path, one value on it; `NULL` is all of them. For a
 #'   selection, `NULL` is what was chosen.
 #' @param level The level of the intervals; by default that of the
@@ -32,7 +33,9 @@ generics::glance
 #'   * for a stability selection, `probability`, `simultaneous` and `kept`: all
 #'     edges that any half has named;
 #'   * for an inference, `std.error`, `statistic`, `p.value`, `adj.p.value` (of
-#'     Benjamini and Hochberg), `conf.low` and `conf.high`: all edges asked for.
+#'     Benjamini and Hochberg), `conf.low` and `conf.high`: all edges asked for;
+#'   * for windows, `window`, `start` and `end`, and `p.value` and `adj.p.value`
+#'     if they were tested: one row for each window and each edge found there.
 #' @seealso [`glance()`][glance.change_path] for one row about the whole.
 #' @export
 #' @examples
@@ -122,7 +125,10 @@ tidy.kliep_inference <- function(x, level = x$level, ...) {
 #'     and `n_subsamples`;
 #'   * for an inference, `estimator`, `level`, `n_estimated`, `n_failed`,
 #'     `statistic` and `p.value` of the studentised test of no change at all
-#'     (`NA` without bootstrap draws), and `n_boot`.
+#'     (`NA` without bootstrap draws), and `n_boot`;
+#'   * for windows, where `n_x` is the size of the smallest and `n_edges` counts
+#'     edges found in any, `n_windows`, `n_changed` (those with edges),
+#'     `n_failed` and `n_perm`.
 #' @seealso [`tidy()`][tidy.change_path] for a row for each edge.
 #' @export
 #' @examples

@@ -312,8 +312,9 @@ check_contrast <- function(contrast, levels) {
         if (length(levels) == 2L) return(c(x = levels[2L], y = levels[1L]))
         stop_kliep(
             "group",
-            paste0("`group` must have two levels: got ", length(levels), ", ",
-                   name_some(levels, 10L), "."),
+            paste0("`group` must have two levels: got ", length(levels),
+                   if (length(levels) > 0L)
+                       paste0(", ", name_some(levels, 10L)), "."),
             hint = if (length(levels) > 2L)
                 paste0("Choose two, numerator first, such as `contrast = c(",
                        paste(dQuote(levels[2:1], FALSE), collapse = ", "),

@@ -53,9 +53,8 @@
 #'   of observations, or spans of time ([difftime()]) if `time` has dates or
 #'   times of day. Windows overlap where `step` is smaller than `width`.
 #' @param ... Passed on to the selection: `features`, `lambda1`, `lambda2`,
-#'   `folds`, `rule`, `nlambda`, `lambda_min_ratio`, `penalty_factor`,
-#'   `standardize`, `direction`, `normalizer`, `solver` and `control`, as for
-#'   [kliep_select()]; and `variables`, `top_variable` and `na` as for
+#'   `folds`, `rule` and what else [kliep_select()] passes on to its fits, such
+#'   as `nlambda`, `standardize` or `control`; and `variables`, `top_variable` and `na` as for
 #'   [two_samples()], which are about the whole series and its reference.
 #' @param time When each observation was made, never decreasing: numbers, dates
 #'   (`Date`) or times of day (`POSIXct`), or the name of the column that has
@@ -72,7 +71,8 @@
 #'
 #' @return An object of class `kliep_windows`, with [print()],
 #'   [`summary()`][summary.kliep_windows] (when each edge appears),
-#'   [`plot()`][autoplot.kliep_windows], [`tidy()`][tidy.change_path] and
+#'   [`plot()`][autoplot.kliep_windows], [`tidy()`][tidy.change_path],
+#'   [`glance()`][glance.change_path] and
 #'   [`edges()`][edges.kliep_windows]. Its parts:
 #'   * `windows`: a data frame with one row for each window: `window`, `start`
 #'     and `end` (the times of its first and last observation), `n`, `lambda2`,
@@ -680,4 +680,18 @@ tidy.kliep_windows <- function(x, ...) {
         tidied$adj.p.value <- table$p_adjusted
     }
     tidied
+}
+
+#' @rdname glance.change_path
+#' @export
+glance.kliep_windows <- function(x, ...) {
+    check_dots(list(...), names(formals()), "glance")
+    data.frame(
+        method = x$method, n_x = min(x$windows$n), n_y = x$reference$n,
+        n_variables = length(x$variables),
+        n_edges = nrow(unique(x$edges[c("from", "to")])),
+        n_windows = nrow(x$windows),
+        n_changed = sum(x$windows$n_edges > 0, na.rm = TRUE),
+        n_failed = nrow(x$failures), n_perm = x$n_perm
+    )
 }

@@ -144,6 +144,7 @@ test_that("bad groups and contrasts are refused", {
                      class = paste0("kliep_error_", class))
     }
     refused("group", both, group = rep("a", 110), message = "got 1, `a`")
+    refused("group", both[0, ], group = character(), message = "got 0\\.")
     refused("group", both, group = rep(1:3, length.out = 110),
             message = "contrast = c\\(\"2\", \"1\"\\)")
     refused("group", both, group = condition[-1], message = "got 109")

@@ -208,6 +208,10 @@ test_that("results print, sum up and go on elsewhere", {
     expect_named(tidied, c("term", "from", "to", "estimate", "window", "start",
                            "end"))
     expect_equal(tidied$estimate, found$edges$weight)
+    row <- glance(found)
+    expect_identical(nrow(row), 1L)
+    expect_equal(c(row$n_x, row$n_y, row$n_windows), c(50, 100, 6))
+    expect_identical(row$n_edges, nrow(table))
     none <- slide(lambda2 = 100)
     expect_identical(nrow(edges(none)), 0L)
     expect_named(edges(none), names(found$edges))
