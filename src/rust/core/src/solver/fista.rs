@@ -104,7 +104,8 @@ impl Fista {
             // The loss minus its linear part is this divergence: no cancellation near the end.
             let curved = loss.divergence(&weights.alpha, &shift);
             let moved: f64 = theta.iter().zip(&from.theta).map(|(a, b)| (a - b).powi(2)).sum();
-            if curved <= 0.5 * self.lipschitz * moved * (1.0 + 1e-9) {
+            // A step too short to move leaves nothing but rounding to compare.
+            if moved == 0.0 || curved <= 0.5 * self.lipschitz * moved * (1.0 + 1e-9) {
                 return Place { theta, scores };
             }
             self.lipschitz *= 1.6;
