@@ -10,7 +10,8 @@ new_change_path <- function(fit, lambda1, features, settings, control,
                      "n_edges", "effective_size", "iterations", "status",
                      "seconds")
     # How many convex fits, where there may be more than one.
-    if (identical(settings$penalty_shape, "mcp")) {
+    if (identical(settings$penalty_shape, "mcp") ||
+        isTRUE(settings$robust > 0)) {
         per_lambda2 <- append(per_lambda2, "fits", match("iterations",
                                                          per_lambda2))
     }
@@ -275,7 +276,23 @@ clique_table <- function(object, rows) {
 #'
 #' The edges along which the two networks differ, strongest first.
 #'
+#' @section Ranking:
+#' Left alone, `edges()` lists what is detected at `lambda2`, by absolute
+#' weight. `rank = "weight"` does the same, but where no `lambda2` is given for
+#' a path, at one at which weights are stable: for [feat_gaussian()] with
+#' standardised variables the universal level
+#' \deqn{0.6 \sqrt{2 \log \frac{d (d - 1)}{2} \left(\frac{1}{n_P} +
+#'     \frac{1}{n_Q}\right)},}{0.6 sqrt(2 log(d (d - 1) / 2) (1 / n_P +
+#'     1 / n_Q)),}
+#' twice that for `direction = "symmetric"`, whose loss is the sum of two, and
+#' of a [kliep_select()] the value that was chosen. Other paths have no such
+#' value, and the smallest with a fit is taken. `rank = "entry"` lists every
+#' edge that is detected at `lambda2` or above, in the order in which they
+#' enter, with the weight that they enter with.
+#'
 #' @inheritParams coef.change_path
+#' @param rank How to order the edges, and which to list: see the section
+#'   below.
 #' @return A data frame with one row for each detected edge: `from`, `to` and
 #'   `weight`, the coefficient where an edge has one (positive where the
 #'   interaction is higher in `x`) and the norm of its coefficients where it
@@ -288,6 +305,8 @@ clique_table <- function(object, rows) {
 #' pair <- sim_gaussian(d = 10, n = 200, n_changed = 3)
 #' path <- kliep_path(pair$x, pair$y)
 #' edges(path, lambda2 = path$lambda2[20])
+#' edges(path, rank = "weight")
+#' edges(path, rank = "entry")
 edges <- function(object, lambda2 = NULL, ...) {
     UseMethod("edges")
 }
@@ -303,17 +322,26 @@ edges.default <- function(object, lambda2 = NULL, ...) {
 }
 
 #' @export
-edges.kliep_select <- function(object, lambda2 = NULL, ...) {
-    edges(chosen_part(object, lambda2), lambda2 = lambda2, ...)
+edges.kliep_select <- function(object, lambda2 = NULL, rank = NULL, ...) {
+    # The order of entry is that of the path, down to what was chosen.
+    if (identical(rank, "entry") && is.null(lambda2)) {
+        lambda2 <- object$fit$lambda2
+    }
+    edges(chosen_part(object, lambda2), lambda2 = lambda2, rank = rank, ...)
 }
 
 #' @rdname edges
 #' @export
-edges.change_path <- function(object, lambda2 = NULL, ...) {
+edges.change_path <- function(object, lambda2 = NULL, rank = NULL, ...) {
     check_dots(list(...), names(formals()), "edges")
-    step <- find_step(object, lambda2)
-    found <- edge_weights(object, step)
-    found <- found[order(-abs(found$weight), found$from, found$to), ]
+    if (!is.null(rank)) rank <- check_choice(rank, "rank", c("weight", "entry"))
+    step <- if (identical(rank, "weight") && is.null(lambda2))
+        stable_step(object) else find_step(object, lambda2)
+    found <- if (identical(rank, "entry")) entering_edges(object, step) else
+        edge_weights(object, step)
+    if (!identical(rank, "entry")) {
+        found <- found[order(-abs(found$weight), found$from, found$to), ]
+    }
     table <- data.frame(
         from = object$variables[found$from],
         to = object$variables[found$to],
@@ -321,6 +349,35 @@ edges.change_path <- function(object, lambda2 = NULL, ...) {
     )
     if (!is_change(object)) table$enters <- entry_lambda2(object, found)
     table
+}
+
+# Every edge that is detected up to a step, once: first come, first listed,
+# and those that enter together by their weight.
+entering_edges <- function(object, last = length(object$lambda2)) {
+    found <- edge_weights(object)
+    found <- found[found$step <= last, ]
+    found <- found[order(found$step, -abs(found$weight), found$from,
+                         found$to), ]
+    found[!duplicated(edge_key(found, length(object$variables))), ]
+}
+
+# The step to rank by weight at: the nearest to where weights are stable.
+stable_step <- function(object) {
+    level <- universal_level(object)
+    fitted <- fitted_steps(object)
+    if (is.null(level) || length(fitted) == 0L) return(find_step(object, NULL))
+    fitted[which.min(abs(log(object$lambda2[fitted] / level)))]
+}
+
+# What noise alone does not exceed by much: NULL where that is not known.
+universal_level <- function(object) {
+    known <- object$method == "kliep" &&
+        identical(object$features$family, "gaussian") &&
+        object$standardize != "none" && !is_change(object)
+    if (!known) return(NULL)
+    d <- length(object$variables)
+    terms <- if (object$direction == "symmetric") 2 else 1
+    terms * 0.6 * sqrt(2 * log(d * (d - 1) / 2) * sum(1 / object$n))
 }
 
 # The largest lambda2 at which each of these edges is detected.
@@ -371,7 +428,10 @@ format_settings <- function(x) {
                ", lambda1 = ", format(x$lambda1, digits = 4L)),
         if (x$penalty_shape != "group_lasso")
             paste0("  penalty    ", x$penalty_shape, ", gamma = ",
-                   format(x$gamma, digits = 4L))
+                   format(x$gamma, digits = 4L)),
+        if (x$robust > 0)
+            paste0("  robust     ", format(100 * x$robust, digits = 3L),
+                   " % of a numerator may be outliers")
     )
 }
 

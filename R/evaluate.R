@@ -59,7 +59,7 @@ new_pr_curve <- function(points, curve, ranking, rank, n_changed, n_pairs) {
 #'   diagonal, is a changed edge. A matrix with names is matched by them.
 #' @param rank How to order the edges: by `"entry"` or by `"weight"`.
 #' @param lambda2 For `rank = "weight"`, the value on the path to take weights
-#'   from. `NULL` is the smallest one that has a fit.
+#'   from. `NULL` is one at which weights are stable: see [edges()].
 #' @return An object of class `pr_curve` with a [`plot()`][autoplot.pr_curve]
 #'   method, a list with
 #'   \item{points}{a data frame with a row for each fitted `lambda2`:
@@ -90,8 +90,11 @@ new_pr_curve <- function(points, curve, ranking, rank, n_changed, n_pairs) {
 #' plot(found)
 pr_curve <- function(path, truth, rank = c("entry", "weight"),
                      lambda2 = NULL) {
-    path <- check_path(path)
     rank <- check_choice(rank, "rank", c("entry", "weight"))
+    if (is.null(lambda2) && inherits(path, "kliep_select")) {
+        lambda2 <- path$fit$lambda2
+    }
+    path <- check_path(path)
     truth <- check_truth(truth, path$variables)
     d <- length(path$variables)
     n_pairs <- d * (d - 1) / 2
@@ -154,16 +157,16 @@ best_point <- function(points) {
 
 # Every edge that is ever detected, once.
 rank_by_entry <- function(path) {
-    found <- edge_weights(path)
-    found <- found[order(found$step, -abs(found$weight), found$from,
-                         found$to), ]
-    found <- found[!duplicated(edge_key(found, length(path$variables))), ]
+    found <- entering_edges(path)
     place_edges(found, path$lambda2[found$step], found$step)
 }
 
 rank_by_weight <- function(path, lambda2) {
+    step <- function() {
+        if (is.null(lambda2)) stable_step(path) else find_step(path, lambda2)
+    }
     found <- if (length(fitted_steps(path)) == 0L) edge_weights(path) else
-        edge_weights(path, find_step(path, lambda2))
+        edge_weights(path, step())
     found <- found[order(-abs(found$weight), found$from, found$to), ]
     place_edges(found, entry_lambda2(path, found), rep(1L, nrow(found)))
 }

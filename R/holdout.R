@@ -24,7 +24,7 @@ kliep_holl <- function(path, newx, newy) {
     steps <- reliable_steps(path$diagnostics$status)
     log_likelihoods(score_matrix(path, newx, "x", steps),
                     score_matrix(path, newy, "y", steps),
-                    steps, length(path$lambda2), path$direction)
+                    steps, length(path$lambda2), path$direction, path$robust)
 }
 
 reliable_steps <- function(status) {
@@ -32,9 +32,9 @@ reliable_steps <- function(status) {
 }
 
 # From the scores at `steps`, in columns: one row for each of `n_steps`.
-log_likelihoods <- function(s_x, s_y, steps, n_steps, direction) {
-    forward <- log_ratio_mean(s_x, s_y)
-    backward <- log_ratio_mean(-s_y, -s_x)
+log_likelihoods <- function(s_x, s_y, steps, n_steps, direction, robust = 0) {
+    forward <- log_ratio_mean(s_x, s_y, robust)
+    backward <- log_ratio_mean(-s_y, -s_x, robust)
     of_x <- switch(direction, "p/q" = forward$of_numerator,
                    "q/p" = backward$of_denominator,
                    symmetric = forward$of_numerator + backward$of_denominator)
@@ -53,8 +53,10 @@ log_likelihoods <- function(s_x, s_y, steps, n_steps, direction) {
 }
 
 # mean(numerator) - log mean exp(denominator), column by column, and what
-# each observation adds to it to first order.
-log_ratio_mean <- function(numerator, denominator) {
+# each observation adds to it to first order. A share `robust` of the numerator,
+# its largest values, is left out.
+log_ratio_mean <- function(numerator, denominator, robust = 0) {
+    if (robust > 0) numerator <- trim_columns(numerator, robust)
     top <- apply(denominator, 2L, max)
     shifted <- exp(sweep(denominator, 2L, top))
     level <- colMeans(shifted)
@@ -63,6 +65,17 @@ log_ratio_mean <- function(numerator, denominator) {
         of_numerator = numerator,
         of_denominator = -sweep(shifted, 2L, level, "/")
     )
+}
+
+# Values whose mean is that of the smallest, and whose spread is that of it: a
+# value beyond the cut adds what one at the cut adds.
+trim_columns <- function(values, share) {
+    keep <- max(1L, round((1 - share) * nrow(values)))
+    apply(values, 2L, function(column) {
+        sorted <- sort(column)
+        kept <- pmin(column, sorted[keep])
+        kept - mean(kept) + mean(sorted[seq_len(keep)])
+    })
 }
 
 # NA for a single observation.

@@ -88,7 +88,10 @@
 #'
 #' The density ratio is that of `x` to `y`, and reweights `y`: let `y` be the
 #' larger or the more spread out of the two samples. Exchanging them changes
-#' the sign of the estimates and some of their precision.
+#' the sign of the estimates and some of their precision: `kliep_infer(y, x)`
+#' is the inference that goes with `direction = "q/p"`. There is none for
+#' `"symmetric"`, because its theory, such as that of the normaliser's error,
+#' is about one ratio.
 #'
 #' @param x,y The two samples, as for [kliep_path()], with at least 10
 #'   observations each.

@@ -259,10 +259,8 @@ check_nlambda <- function(nlambda) {
     as.integer(check_whole(nlambda, "nlambda", "lambda"))
 }
 
-check_lambda_min_ratio <- function(lambda_min_ratio, n_factors, n) {
-    if (is.null(lambda_min_ratio)) {
-        return(default_lambda_min_ratio(n_factors, n))
-    }
+check_lambda_min_ratio <- function(lambda_min_ratio) {
+    if (is.null(lambda_min_ratio)) return(NULL)
     check_fraction(lambda_min_ratio, "lambda_min_ratio", "lambda")
 }
 
@@ -493,6 +491,17 @@ check_direction <- function(direction) {
 
 check_penalty <- function(penalty) {
     check_choice(penalty, "penalty", c("group_lasso", "adaptive", "mcp"))
+}
+
+check_robust <- function(robust) {
+    robust <- check_number(robust, "robust", "robust")
+    if (robust >= 0 && robust < 0.5) return(robust)
+    stop_kliep(
+        "robust",
+        paste0("`robust` must be at least 0 and below 0.5: got ",
+               format(robust), "."),
+        hint = "It is the share of observations that may be outliers."
+    )
 }
 
 # NULL is the usual one; the group lasso has no use for it.

@@ -67,8 +67,11 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' \deqn{\max(\|\tilde\theta_t\| / \max_s \|\tilde\theta_s\|,
 #'     0.01)^\gamma}{max(|theta~_t| / max_s |theta~_s|, 0.01)^gamma}
 #' where \eqn{\tilde\theta}{theta~} is a first fit with the group lasso. It is
-#' taken in the middle of the default grid: at the square root of
-#' `lambda_min_ratio` times the `lambda2` from which on nothing is detected.
+#' taken three quarters down the default grid, on its log scale: at
+#' \eqn{r^{3/4}}{r^(3/4)} times the `lambda2` from which on nothing is
+#' detected, where \eqn{r} is the `lambda_min_ratio` that the group lasso takes
+#' by default. That of the adaptive penalty is
+#' \eqn{r^{1 + \gamma}}{r^(1 + gamma)}.
 #' The largest factor keeps its penalty, and factors that the first fit left
 #' at zero have the largest one, but are not kept out. Penalties on this scale
 #' do not depend on that of the data.
@@ -87,6 +90,26 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' they have not settled after 100 fits the status is `"unsettled"`, with a
 #' warning. A large `gamma` gives the group lasso.
 #'
+#' @section Outliers:
+#' A few observations far out can decide a density ratio. With `robust` above
+#' zero the mean over the numerator, \eqn{\frac{1}{n_P} \sum_j \theta^\top
+#' f(x_j)}{mean_j theta' f(x_j)}, becomes the mean over the share
+#' `1 - robust` of its observations with the smallest \eqn{\theta^\top
+#' f(x_j)}{theta' f(x_j)}: those that push the ratio up the most are left out
+#' (trimmed density ratio estimation; Liu, Takeda, Suzuki and Fukumizu 2017,
+#' *Advances in Neural Information Processing Systems* 30). `"p/q"` trims `x`,
+#' `"q/p"` trims `y`, and `"symmetric"` each sample where it is the numerator.
+#' Denominators and standardisation keep all observations.
+#'
+#' The problem is still convex. It is solved by turns: a fit with weights on the
+#' observations of the numerator, then weights that are moved towards
+#' observations with small \eqn{\theta^\top f(x_j)}{theta' f(x_j)}, such that
+#' the objective of the fit rises every time, until trimming would raise it by
+#' no more than the square root of `tol` times itself (or 0.1, if that is
+#' larger). `objective` and `gap` in
+#' `$diagnostics` are those of the trimmed problem, `kkt` is that of the last
+#' fit, and `fits` their number.
+#'
 #' @section Convergence:
 #' Every fit carries its certificate in `$diagnostics`, computed over all
 #' factors, whether in the solver's working set or not. `gap` is the duality
@@ -96,7 +119,7 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' `objective` (or 0.001, if that is larger), or with `lambda1 = 0` once `kkt`
 #' is at most `tol` times `$lambda_max`. The others are `"max_iter"` (the
 #' tolerance was not reached, and there is a warning), `"unsettled"` (see
-#' `penalty`), `"unbounded"` and `"near_threshold"`.
+#' `penalty` and `robust`), `"unbounded"` and `"near_threshold"`.
 #'
 #' `effective_size` says how many observations the fitted weights of the
 #' sample in the denominator are worth, \eqn{1 / \sum_i \alpha_i^2}{
@@ -139,6 +162,8 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #'   section below.
 #' @param gamma The shape of an adaptive or a minimax concave penalty, positive.
 #'   `NULL` is 1 for `"adaptive"` and 3 for `"mcp"`.
+#' @param robust The share of the observations of a numerator that may be
+#'   outliers, at least 0 and below 0.5; see the section below.
 #' @param standardize Bring every variable to mean zero and variance one:
 #'   `"within"` each sample, so that only the dependence structure is
 #'   compared; with the `"pooled"` mean and variance of both; or `"none"`.
@@ -154,8 +179,8 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' @param progress Show a progress bar when the fit takes long?
 #' @param ... How to find the two samples in `x`, where it holds both: see
 #'   [two_samples()]. For `kliep_change()` also `penalty_factor`, `penalty`,
-#'   `gamma`, `standardize`, `direction`, `normalizer`, `solver`, `control` and
-#'   `progress`, as above.
+#'   `gamma`, `robust`, `standardize`, `direction`, `normalizer`, `solver`,
+#'   `control` and `progress`, as above.
 #'
 #' @return An object of class `change_path`, with [print()] and [summary()]
 #'   methods, [`coef()`][coef.change_path], [edges()],
@@ -187,7 +212,7 @@ kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                        lambda2 = NULL, nlambda = 50, lambda_min_ratio = NULL,
                        penalty_factor = NULL,
                        penalty = c("group_lasso", "adaptive", "mcp"),
-                       gamma = NULL,
+                       gamma = NULL, robust = 0,
                        standardize = c("within", "pooled", "none"),
                        direction = c("p/q", "q/p", "symmetric"),
                        normalizer = c("empirical", "gaussian"),
@@ -200,7 +225,7 @@ kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                "kliep_path")
     path <- fit_path(
         samples$x, samples$y, features, lambda1, lambda2, nlambda,
-        lambda_min_ratio, penalty_factor, penalty, gamma, standardize,
+        lambda_min_ratio, penalty_factor, penalty, gamma, robust, standardize,
         direction, normalizer,
         solver, control, progress, call
     )
@@ -213,7 +238,7 @@ kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
 kliep_change <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                          lambda2, ...) {
     call <- match.call()
-    passed <- c("penalty_factor", "penalty", "gamma", "standardize",
+    passed <- c("penalty_factor", "penalty", "gamma", "robust", "standardize",
                 "direction", "normalizer", "solver", "control", "progress")
     samples <- find_samples(x, y, list(...))
     check_dots(samples$rest, c(names(formals()), sample_arguments(), passed),
@@ -238,7 +263,7 @@ kliep_change <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
 fit_change <- function(x, y, features, lambda1, lambda2, call,
                        penalty_factor = NULL,
                        penalty = c("group_lasso", "adaptive", "mcp"),
-                       gamma = NULL,
+                       gamma = NULL, robust = 0,
                        standardize = c("within", "pooled", "none"),
                        direction = c("p/q", "q/p", "symmetric"),
                        normalizer = c("empirical", "gaussian"),
@@ -246,21 +271,21 @@ fit_change <- function(x, y, features, lambda1, lambda2, call,
                        control = kliep_control(), progress = interactive()) {
     path <- fit_path(
         x, y, features, lambda1, lambda2, nlambda = 1L,
-        lambda_min_ratio = NULL, penalty_factor, penalty, gamma, standardize,
-        direction, normalizer, solver, control, progress, call
+        lambda_min_ratio = NULL, penalty_factor, penalty, gamma, robust,
+        standardize, direction, normalizer, solver, control, progress, call
     )
     as_change(path)
 }
 
 # Check, fit, and wrap up: what kliep_path() and kliep_change() share.
 fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
-                     lambda_min_ratio, penalty_factor, penalty, gamma,
+                     lambda_min_ratio, penalty_factor, penalty, gamma, robust,
                      standardize, direction, normalizer, solver, control,
                      progress, call) {
     request <- check_fit(
         x, y, features, lambda1, lambda2, nlambda, lambda_min_ratio,
-        penalty_factor, penalty, gamma, standardize, direction, normalizer,
-        solver, control
+        penalty_factor, penalty, gamma, robust, standardize, direction,
+        normalizer, solver, control
     )
     progress <- check_flag(progress, "progress")
     on_progress <- if (progress) progress_bar("Fitting the path")
@@ -270,7 +295,8 @@ fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
 # All that a fit needs, in the form it needs it.
 check_fit <- function(x, y, features, lambda1, lambda2, nlambda,
                       lambda_min_ratio, penalty_factor, penalty, gamma,
-                      standardize, direction, normalizer, solver, control) {
+                      robust, standardize, direction, normalizer, solver,
+                      control) {
     features <- check_features(features)
     samples <- check_samples(x, y, features)
     control <- check_control(control)
@@ -280,14 +306,11 @@ check_fit <- function(x, y, features, lambda1, lambda2, nlambda,
         lambda1 = lambda1,
         lambda2 = check_lambda2(lambda2),
         nlambda = check_nlambda(nlambda),
-        lambda_min_ratio = check_lambda_min_ratio(
-            lambda_min_ratio, n_factors_of(features, length(samples$variables)),
-            c(nrow(samples$x), nrow(samples$y))
-        ),
         penalty = check_penalty_factor(penalty_factor, samples$variables,
                                        features),
         penalty_shape = penalty,
         gamma = check_gamma(gamma, penalty),
+        robust = check_robust(robust),
         standardize = check_standardize(standardize, features),
         direction = check_direction(direction),
         normalizer = check_normalizer(normalizer, features),
@@ -296,14 +319,27 @@ check_fit <- function(x, y, features, lambda1, lambda2, nlambda,
         max_iter = control$max_iter,
         threads = control$threads
     )
-    settings$first_share <- first_share(settings$lambda_min_ratio)
+    settings <- set_ratios(
+        settings, check_lambda_min_ratio(lambda_min_ratio),
+        n_factors_of(features, length(samples$variables)),
+        c(nrow(samples$x), nrow(samples$y))
+    )
     list(samples = samples, features = features, settings = settings,
          control = control, default_ratio = is.null(lambda_min_ratio))
 }
 
-# Where the first fit of an adaptive penalty is taken, as a share of
-# lambda_max: the middle of the default grid, on its log scale.
-first_share <- function(lambda_min_ratio) sqrt(lambda_min_ratio)
+# Where the grid ends, and where the first fit of an adaptive penalty is taken:
+# three quarters down the default grid, on its log scale. A factor that enters a
+# group lasso at a share r of lambda_max is about r as large there as the
+# largest, so that its adaptive penalty is r^-gamma of the largest factor's.
+set_ratios <- function(settings, lambda_min_ratio, n_factors, n) {
+    ratio <- default_lambda_min_ratio(n_factors, n)
+    power <- if (settings$penalty_shape == "adaptive") 1 + settings$gamma else 1
+    settings$lambda_min_ratio <- if (is.null(lambda_min_ratio))
+        max(ratio^power, 1e-4) else lambda_min_ratio
+    settings$first_share <- ratio^0.75
+    settings
+}
 
 # What check_fit() has passed, or the same about other observations.
 fit_request <- function(request, call = NULL, on_progress = NULL) {
@@ -333,7 +369,7 @@ fit_request <- function(request, call = NULL, on_progress = NULL) {
         n = c(x = nrow(samples$x), y = nrow(samples$y)),
         call = call,
         coding = samples$coding,
-        extra = settings[c("penalty_shape", "gamma")]
+        extra = settings[c("penalty_shape", "gamma", "robust")]
     )
 }
 
@@ -445,11 +481,13 @@ warn_unsettled <- function(path) {
     if (length(late) == 0L) return(invisible())
     warn_kliep(
         "unsettled",
-        paste0("The penalty of ", count_of(length(late), "fit"), " (",
-               step_ranges(late), ") still changed after ",
-               max(path$diagnostics$fits[late]), " convex fits."),
-        hint = paste0("Raise `gamma` (now ", format(path$gamma),
-                      ") or `lambda1`.")
+        paste0(count_of(length(late), "fit"), " (", step_ranges(late),
+               ") had not settled after ", max(path$diagnostics$fits[late]),
+               " convex fits."),
+        hint = paste0("Raise `lambda1`",
+                      if (path$penalty_shape == "mcp")
+                          paste0(" or `gamma` (now ", format(path$gamma), ")"),
+                      ".")
     )
 }
 

@@ -81,7 +81,7 @@
 #' @param ... How to find the two samples in `x`, where it holds both: see
 #'   [two_samples()]. The rest is passed on to the selection: `features`,
 #'   `lambda1`, `lambda2`, `folds`, `rule`, `nlambda`, `lambda_min_ratio`,
-#'   `penalty_factor`, `penalty`, `gamma`, `standardize`, `direction`,
+#'   `penalty_factor`, `penalty`, `gamma`, `robust`, `standardize`, `direction`,
 #'   `normalizer`, `solver` and
 #'   `control`, as for [kliep_select()].
 #' @param n_perm The number of shuffles.

@@ -70,7 +70,7 @@ check_candidate_fit <- function(candidate, x, y, lambda2, nlambda = 50,
                                 lambda_min_ratio = NULL,
                                 penalty_factor = NULL,
                                 penalty = c("group_lasso", "adaptive", "mcp"),
-                                gamma = NULL,
+                                gamma = NULL, robust = 0,
                                 standardize = c("within", "pooled", "none"),
                                 direction = c("p/q", "q/p", "symmetric"),
                                 normalizer = c("empirical", "gaussian"),
@@ -78,7 +78,7 @@ check_candidate_fit <- function(candidate, x, y, lambda2, nlambda = 50,
                                 control = kliep_control()) {
     check_fit(
         x, y, candidate$features, candidate$lambda1, lambda2, nlambda,
-        lambda_min_ratio, penalty_factor, penalty, gamma, standardize,
+        lambda_min_ratio, penalty_factor, penalty, gamma, robust, standardize,
         direction, normalizer, solver,
         # Workers do not know that there are others.
         threads_for_plan(check_control(control))
@@ -125,12 +125,10 @@ with_observations <- function(problem, x, y, lambda2, nlambda) {
     settings["lambda2"] <- list(lambda2)
     settings$nlambda <- nlambda
     settings$threads <- problem$control$threads
-    if (problem$default_ratio) {
-        settings$lambda_min_ratio <- default_lambda_min_ratio(
-            n_factors_of(problem$features, ncol(x)), c(nrow(x), nrow(y))
-        )
-        settings$first_share <- first_share(settings$lambda_min_ratio)
-    }
+    settings <- set_ratios(
+        settings, if (!problem$default_ratio) settings$lambda_min_ratio,
+        n_factors_of(problem$features, ncol(x)), c(nrow(x), nrow(y))
+    )
     problem$settings <- settings
     problem
 }
@@ -161,5 +159,5 @@ refit_scores <- function(problem, x, y, newx, newy, lambda2) {
     s_y <- scored$y[, steps, drop = FALSE]
     if (!all(is.finite(s_x)) || !all(is.finite(s_y))) overflow()
     log_likelihoods(s_x, s_y, steps, length(lambda2),
-                    request$settings$direction)
+                    request$settings$direction, request$settings$robust)
 }

@@ -65,9 +65,9 @@
 #'   below.
 #' @param ... How to find the two samples in `x`, where it holds both: see
 #'   [two_samples()]. The rest is passed on to the fits: `nlambda`,
-#'   `lambda_min_ratio`, `penalty_factor`, `penalty`, `gamma`, `standardize`,
-#'   `direction`, `normalizer`, `solver` and `control`, as for [kliep_path()],
-#'   or the arguments of the other method.
+#'   `lambda_min_ratio`, `penalty_factor`, `penalty`, `gamma`, `robust`,
+#'   `standardize`, `direction`, `normalizer`, `solver` and `control`, as for
+#'   [kliep_path()], or the arguments of the other method.
 #'
 #' @return An object of class `kliep_select`, with [print()],
 #'   [`plot()`][plot.kliep_select], [edges()], [`coef()`][coef.change_path],
@@ -359,14 +359,10 @@ print.kliep_select <- function(x, ...) {
     invisible(x)
 }
 
-# The best of each candidate, best first.
+# The best of each candidate, where there is more than one.
 print_candidates <- function(scores, most = 8L) {
-    best <- do.call(rbind, lapply(
-        split(scores, factor(scores$candidate, unique(scores$candidate))),
-        function(rows) rows[which.max(rows$score), ]
-    ))
+    best <- best_by_candidate(scores)
     if (nrow(best) < 2L) return(invisible())
-    best <- best[order(-best$score), ]
     print(utils::head(best[c("candidate", "lambda2", "score", "se",
                              "n_edges")], most), digits = 3L,
           row.names = FALSE)

@@ -43,6 +43,27 @@ lattice_edges <- function(rows, columns) {
     data.frame(from = edges[, 1L], to = edges[, 2L])
 }
 
+# A tree that grows by preferential attachment.
+draw_tree <- function(d) {
+    links <- rep(0, d)
+    from <- vapply(seq_len(d)[-1L], function(to) {
+        # The second variable has but one to be linked to.
+        at <- if (to == 2L) 1L else
+            sample.int(to - 1L, 1L, prob = links[seq_len(to - 1L)])
+        links[c(at, to)] <<- links[c(at, to)] + 1
+        at
+    }, 1L)
+    data.frame(from = from, to = seq_len(d)[-1L])
+}
+
+# Stars of up to twenty variables, the first of each in its middle.
+star_edges <- function(d, size = 20L) {
+    star <- (seq_len(d) - 1L) %/% size
+    middle <- star * size + 1L
+    leaf <- seq_len(d) != middle
+    data.frame(from = middle[leaf], to = which(leaf))
+}
+
 # TRUE for `n_changed` of `n_edges` edges.
 draw_changed <- function(n_edges, n_changed, hint) {
     n_changed <- check_whole(n_changed, "n_changed", least = 0)

@@ -9,6 +9,12 @@
 #' The default turns +0.2 into -0.2. The paper prints a change of -0.1, which
 #' at its sample sizes no method can see.
 #'
+#' Instead of at random, edges can be those of a scale-free network
+#' (`graph = "scale_free"`), in which every variable after the first is linked
+#' to an earlier one with a probability in proportion to the number of its
+#' links (Barabasi and Albert 1999, *Science* 286, 509--512), or of stars
+#' (`"hub"`): groups of up to twenty variables, each with one in its middle.
+#'
 #' In the terms of [kliep_path()] with Gaussian features, the change of an edge
 #' is \eqn{\theta_{uv} = -(\Theta^P - \Theta^Q)_{uv}}{theta_uv =
 #' -(Theta_P - Theta_Q)_uv}, which is `change` itself.
@@ -16,7 +22,9 @@
 #' @param d The number of variables.
 #' @param n The number of observations: one number for both samples, or
 #'   `c(x = , y = )`.
-#' @param density The share of pairs that are edges of P, between 0 and 1.
+#' @param graph Where the edges are; see above.
+#' @param density The share of pairs that are edges of P, between 0 and 1, for
+#'   `graph = "random"`.
 #' @param edge,diag The values of the edges and of the diagonal.
 #' @param n_changed How many edges change, at most as many as P has.
 #' @param change What is added to the changed edges in Q.
@@ -35,16 +43,20 @@
 #' pair$truth
 sim_gaussian <- function(d = 40, n = 100, density = 0.25, edge = 0.2,
                          diag = 2, n_changed = 15, change = -0.4,
-                         n_holdout = 0) {
+                         n_holdout = 0,
+                         graph = c("random", "scale_free", "hub")) {
     d <- check_whole(d, "d", "size", least = 2)
     density <- check_density(density)
     change <- check_number(change, "change")
-    edges <- draw_edges(d, density)
+    graph <- check_choice(graph, "graph", c("random", "scale_free", "hub"))
+    edges <- switch(graph, random = draw_edges(d, density),
+                    scale_free = draw_tree(d), hub = star_edges(d))
     changed <- draw_changed(nrow(edges), n_changed,
                             "Lower `n_changed` or raise `density` or `d`.")
     gaussian_pair(
         "gaussian", edges, changed, edge, diag, change, d, n, n_holdout,
-        settings = list(density = density),
+        settings = list(graph = graph,
+                        density = if (graph == "random") density),
         hint = paste("Lower `density`, `d` or the size of `edge` and",
                      "`change`, or raise `diag`.")
     )

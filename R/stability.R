@@ -41,8 +41,8 @@
 #' @param ... How to find the two samples in `x`, where it holds both: see
 #'   [two_samples()]. The rest is passed on to the fits: `features`, `lambda1`,
 #'   `lambda2`, `nlambda`, `lambda_min_ratio`, `penalty_factor`, `penalty`,
-#'   `gamma`, `standardize`, `direction`, `normalizer`, `solver` and `control`,
-#'   as for [kliep_path()].
+#'   `gamma`, `robust`, `standardize`, `direction`, `normalizer`, `solver` and
+#'   `control`, as for [kliep_path()].
 #' @param n_subsamples The number of halves, twice that of pairs, so even.
 #' @param q How many edges each half names, or `NULL`.
 #' @param threshold The selection probability that an edge needs, above 0.5,

@@ -8,7 +8,7 @@
 for (file in c("rows", "timing", "machine", "samples", "paper", "genome",
                "memory", "peak", "shapes", "select", "recovery",
                "simulate", "consistency", "baselines", "resample",
-               "inference")) {
+               "inference", "study")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 library(kliepnet)
@@ -25,7 +25,8 @@ groups <- list(
     consistency = bench_consistency,
     baselines = bench_baselines,
     resample = bench_resample,
-    inference = bench_inference
+    inference = bench_inference,
+    study = bench_study
 )
 
 # The groups named in ONLY, or all.

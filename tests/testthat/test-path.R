@@ -8,8 +8,9 @@ test_that("a path has a grid and one row of diagnostics for each value", {
     expect_equal(path$lambda2[c(1, 12)], path$lambda_max * c(1, 0.2))
     expect_equal(diff(log(path$lambda2)), rep(log(0.2) / 11, 11))
     expect_named(path$diagnostics, c("lambda2", "objective", "gap", "kkt",
-                                     "n_detected", "n_edges", "iterations",
-                                     "status", "seconds"))
+                                     "n_detected", "n_edges",
+                                     "effective_size", "iterations", "status",
+                                     "seconds"))
     expect_equal(path$diagnostics$lambda2, path$lambda2)
     expect_true(all(path$diagnostics$status == "converged"))
     expect_true(all(diff(path$diagnostics$objective) <= 1e-8))

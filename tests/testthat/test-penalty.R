@@ -106,15 +106,15 @@ test_that("an adaptive penalty without differences is the group lasso", {
     expect_equal(one[[2]]$coefficients, one[[1]]$coefficients)
 })
 
-test_that("adaptive penalty factors are those of a fit in mid-path", {
+test_that("adaptive penalty factors are those of a fit further up", {
     set.seed(4)
     pair <- sim_gaussian(d = 9, n = 200, n_changed = 4)
     tight <- kliep_control(tol = 1e-10)
     path <- kliep_path(pair$x, pair$y, penalty = "adaptive", gamma = 1.5,
-                       nlambda = 5, lambda_min_ratio = 0.04, control = tight)
-    plain <- kliep_path(pair$x, pair$y, nlambda = 3, lambda_min_ratio = 0.04,
-                        control = tight)
-    size <- abs(as.matrix(coef(plain, plain$lambda2[2])))
+                       nlambda = 5, control = tight)
+    expect_equal(path$lambda2[5], 0.1^2.5 * path$lambda_max)
+    plain <- kliep_path(pair$x, pair$y, nlambda = 5, control = tight)
+    size <- abs(as.matrix(coef(plain, plain$lambda2[4])))
     weight <- pmax(size / max(size), 0.01)^-1.5
     by_hand <- kliep_path(pair$x, pair$y, lambda2 = path$lambda2,
                           penalty_factor = weight, control = tight)

@@ -160,3 +160,22 @@ test_that("a lattice that cannot be gets a classed error", {
                  class = "kliep_error_positive_definite")
     expect_error(sim_lattice(edge = "a"), class = "kliep_error_argument")
 })
+
+test_that("edges can be those of a tree that grows, or of stars", {
+    set.seed(1)
+    tree <- sim_gaussian(d = 60, n = 10, graph = "scale_free", diag = 3,
+                         n_changed = 10)
+    links <- as.matrix(tree$networks$x) != 0
+    diag(links) <- FALSE
+    expect_equal(sum(links), 2 * 59)
+    expect_true(all(rowSums(links) > 0))
+    # A few have far more links than most.
+    expect_gte(max(rowSums(links)), 5 * stats::median(rowSums(links)))
+    stars <- sim_gaussian(d = 45, n = 10, graph = "hub", n_changed = 5)
+    links <- as.matrix(stars$networks$x) != 0
+    diag(links) <- FALSE
+    expect_equal(unname(which(rowSums(links) > 1)), c(1, 21, 41))
+    expect_equal(unname(rowSums(links)[c(1, 21, 41)]), c(19, 19, 4))
+    expect_equal(nrow(stars$truth), 5)
+    expect_error(sim_gaussian(graph = "ring"), class = "kliep_error_argument")
+})

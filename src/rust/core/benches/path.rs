@@ -44,6 +44,7 @@ fn run(case: &Case, method: Method) -> Result<(), Box<dyn Error>> {
         lambda1: 0.1,
         grid: case.grid.clone(),
         shape: Shape::GroupLasso,
+        robust: 0.0,
         method,
         normalizer: Normalizer::Empirical,
         tolerance: 1e-6,

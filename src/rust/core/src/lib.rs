@@ -27,6 +27,7 @@ pub mod solver;
 
 pub mod gaussian;
 pub mod strategy;
+pub mod trim;
 
 pub mod path;
 

@@ -105,6 +105,11 @@ impl Loss {
         self.terms.push(Term { span: start..start + rows.len(), rows, sign, log_base });
     }
 
+    /// Other weights of some rows in the linear term.
+    pub fn set_linear(&mut self, rows: Range<usize>, weights: impl Iterator<Item = f64>) {
+        self.linear[rows].iter_mut().zip(weights).for_each(|(target, weight)| *target = weight);
+    }
+
     /// How many scores (rows in log-sum-exps) there are.
     pub fn scores(&self) -> usize {
         self.terms.last().map_or(0, |term| term.span.end)

@@ -9,6 +9,7 @@ use crate::scan::Drift;
 use crate::strategy::{
     auto, Adjust, Around, ClosedForm, Dual, Fitted, Follow, Limits, Primal, NULL_FIT,
 };
+use crate::trim::Trim;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,8 +19,15 @@ const NULL_FIT_ROUNDING: f64 = 1e-6;
 
 /// Steps of the path to the first fit that adaptive penalties are made of.
 const FIRST_STEPS: usize = 5;
-/// Convex fits at one lambda2 before a penalty that depends on theta counts as unsettled.
+/// Convex fits at one lambda2 before what they lead to counts as unsettled.
 const MOST_FITS: usize = 100;
+/// The same over the weights of trimmed numerators.
+const MOST_WEIGHTINGS: usize = 300;
+/// Trimmed objectives closer to zero than this are judged on an absolute scale.
+const TRIMMED_FLOOR: f64 = 0.1;
+
+/// Share of the predicted rise that a step of the numerators' weights must bring.
+const ARMIJO: f64 = 1e-4;
 
 /// Which solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +98,8 @@ pub struct Settings {
     pub grid: Grid,
     /// How the group penalty grows with a factor.
     pub shape: Shape,
+    /// The share of the numerators' rows that may be outliers: below one half.
+    pub robust: f64,
     /// Which solver.
     pub method: Method,
     /// Which normaliser; the Gaussian one has one solver.
@@ -184,12 +194,14 @@ fn follow(
     let lambda_max = round_up(default.start(NULL_FIT, monitor)?, problem);
     let grid = settings.grid.values(lambda_max);
     let tolerance = Tolerance { relative: settings.tolerance, scale: lambda_max };
-    let mut solver: Box<dyn Adjust> = match settings.method {
+    let solver: Box<dyn Adjust> = match settings.method {
         Method::Auto => default,
         Method::Primal => Box::new(Primal::new(problem, limits)),
         Method::Dual if settings.lambda1 > 0.0 => Box::new(Dual::new(problem, limits)),
         Method::Dual => return Err(Error::Argument("the dual needs lambda1 > 0".into())),
     };
+    let trim = (settings.robust > 0.0).then(|| Trim::new(&problem.loss, settings.robust));
+    let mut fits = Fits { solver, problem: problem.clone(), trim, tolerance, made: 0 };
     let mut steps: Vec<Step> = Vec::with_capacity(grid.len());
     for (k, lambda2) in grid.iter().enumerate() {
         let around = Around {
@@ -197,15 +209,16 @@ fn follow(
             now: *lambda2,
             next: grid.get(k + 1).copied().unwrap_or(*lambda2),
         };
-        let (fitted, fits) = match settings.shape {
+        fits.made = 0;
+        let fitted = match settings.shape {
             Shape::Mcp { gamma } => {
                 let start = steps.last().map(|step| &step.coefficients);
-                concave(&mut *solver, problem, gamma, start, around, tolerance, monitor)?
+                fits.concave(gamma, start, around, monitor)?
             }
-            _ => (solver.solve(around, tolerance, monitor)?, 1),
+            _ => fits.convex(around, monitor)?,
         };
         let unbounded = fitted.status == Status::Unbounded;
-        steps.push(Step::new(fitted, fits, problem, settings, *lambda2, begun));
+        steps.push(Step::new(fitted, fits.made, problem, settings, *lambda2, begun));
         // The first step's time includes the search for lambda_max.
         begun = Instant::now();
         monitor.advance();
@@ -213,41 +226,142 @@ fn follow(
             break;
         }
     }
-    Ok(Path { lambda_max, steps, passes: solver.passes() })
+    Ok(Path { lambda_max, steps, passes: fits.solver.passes() })
 }
 
-/// The minimax concave penalty by local linear approximation: convex fits, each with the penalty's
-/// slopes at the fit before, until these settle. How many fits that took comes with the last one.
-fn concave(
-    solver: &mut dyn Adjust,
-    problem: &Problem,
-    gamma: f64,
-    start: Option<&Coefficients>,
-    mut around: Around,
+/// The convex fits that one lambda2 takes.
+struct Fits {
+    solver: Box<dyn Adjust>,
+    /// The problem of the next fit.
+    problem: Problem,
+    /// Weights of the numerators, where these are trimmed.
+    trim: Option<Trim>,
     tolerance: Tolerance,
-    monitor: &Monitor,
-) -> Result<(Fitted, usize)> {
-    let slopes = |theta: &Coefficients| mcp(&problem.penalty, theta, gamma, around.now);
-    let enough = tolerance.relative.sqrt();
-    let mut penalty = Arc::new(slopes(start.unwrap_or(&Coefficients::default())));
-    let (mut fits, mut iterations) = (0, 0);
-    loop {
-        solver.set_penalty(&penalty);
-        let mut fitted = solver.solve(around, tolerance, monitor)?;
-        fits += 1;
-        iterations += fitted.iterations;
-        fitted.iterations = iterations;
-        let next = slopes(&fitted.coefficients);
-        let settled = distance(&penalty, &next) <= enough;
-        if settled || fits == MOST_FITS || fitted.status == Status::Unbounded {
-            if !settled && fitted.status == Status::Converged {
-                fitted.status = Status::Unsettled;
-            }
-            return Ok((fitted, fits));
-        }
-        penalty = Arc::new(next);
-        around.last = around.now;
+    /// How many were made.
+    made: usize,
+}
+
+/// A fit with some weights of the numerators.
+struct Weighted {
+    trim: Trim,
+    fitted: Fitted,
+    /// The scores of the numerators.
+    scores: Vec<f64>,
+}
+
+impl Fits {
+    /// How far apart what fits lead to may stay, relative to its own size.
+    fn enough(&self) -> f64 {
+        self.tolerance.relative.sqrt()
     }
+
+    /// A fit with the penalty as it is: one, or with trimmed numerators as many as their weights take.
+    fn convex(&mut self, around: Around, monitor: &Monitor) -> Result<Fitted> {
+        match self.trim.clone() {
+            Some(trim) => self.trimmed(trim, around, monitor),
+            None => {
+                self.made += 1;
+                self.solver.solve(around, self.tolerance, monitor)
+            }
+        }
+    }
+
+    /// The minimax concave penalty by local linear approximation: convex fits, each with the
+    /// penalty's slopes at the fit before, until these settle.
+    fn concave(
+        &mut self,
+        gamma: f64,
+        start: Option<&Coefficients>,
+        mut around: Around,
+        monitor: &Monitor,
+    ) -> Result<Fitted> {
+        let base = self.problem.penalty.clone();
+        let slopes = |theta: &Coefficients| mcp(&base, theta, gamma, around.now);
+        let mut penalty = Arc::new(slopes(start.unwrap_or(&Coefficients::default())));
+        let (mut rounds, mut iterations) = (0, 0);
+        loop {
+            self.solver.set_penalty(&penalty);
+            let mut fitted = self.convex(around, monitor)?;
+            rounds += 1;
+            iterations += fitted.iterations;
+            fitted.iterations = iterations;
+            let next = slopes(&fitted.coefficients);
+            let settled = distance(&penalty, &next) <= self.enough();
+            if settled || rounds == MOST_FITS || fitted.status == Status::Unbounded {
+                if !settled && fitted.status == Status::Converged {
+                    fitted.status = Status::Unsettled;
+                }
+                return Ok(fitted);
+            }
+            penalty = Arc::new(next);
+            around.last = around.now;
+        }
+    }
+
+    /// Trimmed numerators: raise the objective of the fit over their weights, by projected slopes
+    /// with steps as long as the last change of slope suggests, until trimming by its scores would
+    /// raise it no more.
+    fn trimmed(&mut self, trim: Trim, mut around: Around, monitor: &Monitor) -> Result<Fitted> {
+        let most = self.made + MOST_WEIGHTINGS;
+        let mut now = self.weighted(trim, around, monitor)?;
+        around.last = around.now;
+        let (mut length, mut iterations) = (f64::INFINITY, now.fitted.iterations);
+        loop {
+            let gap = now.trim.gap(&now.scores);
+            let settled = gap <= self.enough() * TRIMMED_FLOOR.max(now.fitted.objective.abs());
+            if settled || self.made >= most || now.fitted.status == Status::Unbounded {
+                let mut fitted = now.fitted;
+                fitted.objective += gap;
+                fitted.gap += gap;
+                fitted.iterations = iterations;
+                if !settled && fitted.status == Status::Converged {
+                    fitted.status = Status::Unsettled;
+                }
+                self.trim = Some(now.trim);
+                return Ok(fitted);
+            }
+            let (step, slope) = now.trim.step(&now.scores, longest(&now.scores, length));
+            let mut share = 1.0;
+            let next = loop {
+                let next = self.weighted(now.trim.moved(&step, share), around, monitor)?;
+                iterations += next.fitted.iterations;
+                let noise = 2.0 * self.tolerance.gap(now.fitted.objective);
+                let rise = next.fitted.objective - now.fitted.objective;
+                if rise >= ARMIJO * share * slope - noise || self.made >= most {
+                    break next;
+                }
+                // Where the slope along the step is zero if it changes evenly.
+                let end = -dot(&step, &next.scores);
+                share *= (slope / (slope - end)).clamp(0.1, 0.5);
+            };
+            let moved: Vec<f64> = step.iter().map(|d| share * d).collect();
+            let turned: Vec<f64> =
+                next.scores.iter().zip(&now.scores).map(|(to, from)| to - from).collect();
+            let turn = dot(&moved, &turned);
+            length = if turn > 0.0 { dot(&moved, &moved) / turn } else { f64::INFINITY };
+            now = next;
+        }
+    }
+
+    /// The fit with these weights of the numerators.
+    fn weighted(&mut self, trim: Trim, around: Around, monitor: &Monitor) -> Result<Weighted> {
+        trim.write(&mut self.problem.loss);
+        self.solver.set_loss(&self.problem);
+        self.made += 1;
+        let fitted = self.solver.solve(around, self.tolerance, monitor)?;
+        let scores = trim.scores(&self.problem.features, &fitted.coefficients);
+        Ok(Weighted { trim, fitted, scores })
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// A step against scores that is no longer than takes every weight to its limit.
+fn longest(scores: &[f64], length: f64) -> f64 {
+    let size = scores.iter().fold(f64::MIN_POSITIVE, |top: f64, score| top.max(score.abs()));
+    length.min(1e3 / size)
 }
 
 /// A lambda_max that is one for every way of summing: `xi` comes out of different kernels, which

@@ -77,6 +77,7 @@ fn two_solvers_agree_on_one_network() {
                 lambda1,
                 grid: Grid::Given(Vec::clone(&grid)),
                 shape: kliepnet_core::reweight::Shape::GroupLasso,
+                robust: 0.0,
                 method: Method::Auto,
                 normalizer: Normalizer::Empirical,
                 tolerance: 1e-10,

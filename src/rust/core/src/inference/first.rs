@@ -44,6 +44,7 @@ pub fn fit(
             lambda1: 0.0,
             grid: Grid::Given(vec![1.0]),
             shape: Shape::GroupLasso,
+            robust: 0.0,
             method: Method::Auto,
             normalizer: Normalizer::Empirical,
             tolerance,

@@ -178,6 +178,7 @@ pub fn settings(n: usize, lambda1: f64, grid: Grid, method: Method) -> Settings 
         lambda1,
         grid,
         shape: Shape::GroupLasso,
+        robust: 0.0,
         method,
         normalizer: Normalizer::Empirical,
         tolerance: 1e-6,

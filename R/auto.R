@@ -1,0 +1,231 @@
+# From two samples to a fit without a choice to make: look at the data, try
+# what makes sense, keep what predicts best, and say why.
+
+#' Find the changes without choosing a method
+#'
+#' Looks at the two samples, tries the features that make sense for them, and
+#' returns the fit under which observations that were held out are the most
+#' likely, with the reasons in plain words.
+#'
+#' @section What is tried:
+#' Columns that all have two values: [feat_ising()], and nothing else. Numeric
+#' columns: [feat_gaussian()] and [feat_nonparanormal()] with powers 1/2 (for
+#' tails that are heavier than those of a Gaussian) and 2 (for lighter ones),
+#' all three with the Gaussian normaliser of [kliep_path()]. With at least
+#' 100 observations in both samples, five for each variable, no more than 50
+#' variables and tails that are not heavy also [feat_polynomial()] of degree
+#' 4, which sees dependence that is not a correlation. Tails are heavy where
+#' the excess kurtosis of half of the variables is above 3.
+#'
+#' All of them are fitted symmetrically (`direction = "symmetric"`), over a
+#' path of `lambda2`, and scored by cross-validation as [kliep_select()] does:
+#' the candidates see the same folds.
+#'
+#' @inheritParams kliep_select
+#' @param nlambda How many values of `lambda2` to try for each candidate.
+#' @param ... How to find the two samples in `x`, where it holds both: see
+#'   [two_samples()].
+#' @return A [kliep_select()] with all its methods, of class `kliep_auto`. Its
+#'   part `reasons` has what was seen, tried and chosen, one sentence each;
+#'   `print()` shows them.
+#' @seealso [kliep_select()] to choose among candidates of your own.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 300, n_changed = 4)
+#' found <- kliep_auto(pair$x, pair$y)
+#' found
+#' edges(found)
+kliep_auto <- function(x, y = NULL, folds = 5, nlambda = 20,
+                       rule = c("best", "1se"), ...) {
+    call <- match.call()
+    found <- find_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments()),
+               "kliep_auto")
+    rule <- check_choice(rule, "rule", c("best", "1se"))
+    nlambda <- check_nlambda(nlambda)
+    seen <- look_at_samples(found$x, found$y)
+    candidates <- auto_candidates(seen)
+    parts <- draw_folds(seen$n[["x"]], seen$n[["y"]], folds)
+    method <- selection_method("kliep")
+    method$check <- check_auto_fit
+    ready <- prepare_candidates(candidates, found$x, found$y, NULL, method,
+                                nlambda = nlambda)
+    paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
+                       label = "Paths of all candidates")
+    scores <- cross_validate(ready$problems, ready$samples, paths, parts)
+    selection <- new_selection(candidates, paths, scores, "cv", rule,
+                               folds = parts$folds, call = call)
+    new_auto(with_conditions(selection, found), seen)
+}
+
+# The only place the class is set.
+new_auto <- function(selection, seen) {
+    selection$seen <- seen
+    selection$reasons <- c(say_seen(seen), say_tried(selection, seen),
+                           say_chosen(selection), say_edges(selection))
+    class(selection) <- c("kliep_auto", class(selection))
+    selection
+}
+
+# Each candidate has its own normaliser.
+check_auto_fit <- function(candidate, ...) {
+    check_candidate_fit(candidate, direction = "symmetric",
+                        normalizer = candidate$normalizer, ...)
+}
+
+# ---- what the data look like -----------------------------------------------
+
+# Tails are heavy above this excess kurtosis: a Laplace distribution has 3.
+heavy_kurtosis <- 3
+
+# Facts that candidates are chosen by.
+look_at_samples <- function(x, y) {
+    columns <- list(x = two_valued_columns(x), y = two_valued_columns(y))
+    two_valued <- all(vapply(columns, all_two_valued, NA)) &&
+        length(columns$x) > 0L
+    if (two_valued) {
+        samples <- check_samples(x, y, feat_ising())
+        kurtosis <- NA_real_
+        counts <- FALSE
+    } else {
+        samples <- check_samples(x, y, feat_gaussian())
+        kurtosis <- stats::median(c(excess_kurtosis(samples$x),
+                                    excess_kurtosis(samples$y)))
+        counts <- is_counts(samples$x) && is_counts(samples$y)
+    }
+    n <- c(x = nrow(samples$x), y = nrow(samples$y))
+    d <- length(samples$variables)
+    list(
+        n = n, d = d, two_valued = two_valued, counts = counts,
+        kurtosis = kurtosis,
+        heavy = !two_valued && kurtosis > heavy_kurtosis,
+        rich = d <= 50L && min(n) >= max(100, 5 * d)
+    )
+}
+
+# Whether no column has more than two values, in one sample.
+all_two_valued <- function(columns) {
+    !is.null(columns) && all(vapply(columns, function(column) {
+        length(unique(column[!is.na(column)])) <= 2L
+    }, NA))
+}
+
+# Of every column; NaN where it does not vary.
+excess_kurtosis <- function(values) {
+    centred <- sweep(values, 2L, colMeans(values))
+    kurtosis <- colMeans(centred^4) / colMeans(centred^2)^2 - 3
+    kurtosis[is.finite(kurtosis)]
+}
+
+is_counts <- function(values) {
+    all(values >= 0) && all(values == round(values))
+}
+
+# ---- what to try -----------------------------------------------------------
+
+auto_candidates <- function(seen) {
+    candidate <- function(label, features, normalizer) {
+        list(label = label, name = label, features = features, lambda1 = 0.1,
+             normalizer = normalizer)
+    }
+    if (seen$two_valued) {
+        return(list(candidate("Ising", feat_ising(), "empirical")))
+    }
+    all <- list(
+        candidate("Gaussian", feat_gaussian(), "gaussian"),
+        candidate("nonparanormal, power 1/2", feat_nonparanormal(0.5),
+                  "gaussian"),
+        candidate("nonparanormal, power 2", feat_nonparanormal(2),
+                  "gaussian"),
+        candidate("polynomial, degree 4", feat_polynomial(4), "empirical")
+    )
+    # Powers that stretch tails are of no use where these are heavy.
+    all[c(TRUE, TRUE, !seen$heavy, seen$rich && !seen$heavy)]
+}
+
+# ---- reasons ---------------------------------------------------------------
+
+say_seen <- function(seen) {
+    values <- if (seen$two_valued) {
+        "every variable has two values"
+    } else if (seen$counts) {
+        "the variables are counts"
+    } else {
+        "the variables are numbers"
+    }
+    tails <- if (seen$two_valued) "" else if (seen$heavy) {
+        " with heavy tails"
+    } else {
+        " without heavy tails"
+    }
+    paste0("There are ", seen$n[["x"]], " + ", seen$n[["y"]],
+           " observations of ", count_of(seen$d, "variable"), "; ", values,
+           tails, ".")
+}
+
+say_tried <- function(selection, seen) {
+    tried <- unique(selection$scores$candidate)
+    if (seen$two_valued) {
+        return("Two values leave one choice: Ising features.")
+    }
+    skipped <- if (seen$heavy) {
+        paste(" Powers above one and polynomials were not, because a few",
+              "extreme values would decide about them.")
+    } else if (!seen$rich) {
+        paste(" Polynomials were not: they need at least 100 observations",
+              "and five for each variable, and no more than 50 variables.")
+    }
+    c(paste0("Tried by ", selection$folds, "-fold cross-validation: ",
+             paste(tried, collapse = "; "), ".", skipped),
+      if (seen$counts)
+          paste("Counts are often closer to Gaussian after a transform:",
+                "`npn_transform()`, or `log1p()`."))
+}
+
+say_chosen <- function(selection) {
+    best <- best_by_candidate(selection$scores)
+    row <- selection$scores[selection$scores$selected, ]
+    fit <- selection$fit
+    number <- function(value) format(signif(value, 2L))
+    lead <- best$score[best$candidate == row$candidate] -
+        best$score[best$candidate != row$candidate]
+    paste0(
+        "Chose ", row$candidate, " features, fitted symmetrically",
+        if (fit$normalizer == "gaussian") " with the Gaussian normaliser",
+        ", at lambda2 = ", format(row$lambda2, digits = 3L), ": held-out ",
+        "observations are the most likely under it",
+        if (length(lead) > 0L)
+            paste0(", by ", number(min(lead)), " more than under the next ",
+                   "(standard error ", number(row$se), ")"),
+        "."
+    )
+}
+
+say_edges <- function(selection) {
+    n_edges <- nrow(edges(selection$fit))
+    if (n_edges > 0L) {
+        return(paste0("It detects ", count_of(n_edges, "edge"),
+                      "; `kliep_stability()` or `kliep_test()` tell how many ",
+                      "to believe in."))
+    }
+    paste("It detects no edge: with these samples, assuming no change",
+          "predicts best.")
+}
+
+# The best row of each candidate, best first.
+best_by_candidate <- function(scores) {
+    parts <- split(scores, factor(scores$candidate, unique(scores$candidate)))
+    best <- do.call(rbind, lapply(parts, function(rows) {
+        rows[which.max(rows$score), ]
+    }))
+    best[order(-best$score), ]
+}
+
+#' @export
+print.kliep_auto <- function(x, ...) {
+    lines <- lapply(x$reasons, strwrap, width = 78L, exdent = 2L,
+                    prefix = "", initial = "* ")
+    cat(unlist(lines), "", sep = "\n")
+    NextMethod()
+}

@@ -1,0 +1,249 @@
+# Which method finds the changes: density ratios against the methods they
+# compete with, on Gaussian networks of three kinds.
+
+# Finished runs are kept here, so that a study that was cut off goes on.
+study_folder <- file.path("build", "study")
+
+bench_study <- function(runs = 20L) {
+    dir.create(study_folder, showWarnings = FALSE, recursive = TRUE)
+    study <- with_seed(1, compare_methods(
+        study_simulators(), study_methods(), runs = runs,
+        checkpoint = file.path(study_folder, "networks"), progress = FALSE
+    ))
+    saveRDS(study, file.path(study_folder, "study.rds"))
+    rbind(study_rows(study), diamond_study_rows(), normalizer_rows(),
+          cholesky_row(), auto_rows())
+}
+
+# ---- Gaussian networks -----------------------------------------------------
+
+study_simulators <- function() {
+    kinds <- c("random", "scale_free", "hub")
+    settings <- expand.grid(graph = kinds, n = c(100, 400),
+                            stringsAsFactors = FALSE)
+    simulators <- Map(function(graph, n) {
+        force(graph)
+        force(n)
+        function() study_pair(graph, n)
+    }, settings$graph, settings$n)
+    stats::setNames(simulators, paste0(settings$graph, ", n = ", settings$n))
+}
+
+# 200 variables, 50 changed edges: +0.4 becomes -0.4. A few networks of large
+# hubs have no Gaussian distribution, and are drawn again.
+study_pair <- function(graph, n) {
+    for (attempt in 1:100) {
+        pair <- tryCatch(
+            sim_gaussian(d = 200, n = n, graph = graph, density = 0.01,
+                         edge = 0.4, n_changed = 50, change = -0.8,
+                         diag = 2),
+            kliep_error_positive_definite = function(condition) NULL
+        )
+        if (!is.null(pair)) return(pair)
+    }
+    stop("no positive definite network in 100 draws")
+}
+
+study_methods <- function() {
+    ratio <- function(...) {
+        fixed <- list(...)
+        function(x, y) {
+            do.call(kliep_path, c(list(x, y, nlambda = 25,
+                                       control = kliep_control(threads = 1)),
+                                  fixed))
+        }
+    }
+    gaussian <- function(...) {
+        ratio(direction = "symmetric", normalizer = "gaussian", ...)
+    }
+    # One fit, whose edges are then ranked by weight.
+    stable <- function(x, y) {
+        level <- 0.6 * sqrt(2 * log(ncol(x) * (ncol(x) - 1) / 2) *
+                                (1 / nrow(x) + 1 / nrow(y)))
+        kliep_change(x, y, lambda2 = 2 * level, direction = "symmetric",
+                     normalizer = "gaussian",
+                     control = kliep_control(threads = 1))
+    }
+    list(
+        "KLIEP, p/q" = ratio(),
+        "KLIEP, symmetric" = ratio(direction = "symmetric"),
+        "Gaussian normaliser" = gaussian(),
+        "the same, by weight" = stable,
+        "adaptive" = gaussian(penalty = "adaptive"),
+        "MCP" = gaussian(penalty = "mcp"),
+        # Further down than the ranks that count, and not to where a path takes
+        # minutes.
+        "D-trace" = function(x, y) {
+            dtrace_path(x, y, nlambda = 25, lambda_min_ratio = 0.3)
+        },
+        "Flasso" = function(x, y) flasso_path(x, y, nlambda = 25),
+        "Glasso" = function(x, y) {
+            glasso_path(x, y, nlambda = 20, lambda_min_ratio = 0.3)
+        },
+        "moment difference" = function(x, y) moment_path(x, y)
+    )
+}
+
+# The share of the changed edges that are found before the share of false ones
+# goes beyond `fdp`.
+power_at <- function(curve, fdp) {
+    within <- curve$curve$precision >= 1 - fdp
+    max(0, curve$curve$recall[which(within)])
+}
+
+study_rows <- function(study) {
+    study <- study[is.na(study$error), ]
+    study$power1 <- vapply(study$curve, power_at, 0, fdp = 0.1)
+    study$power2 <- vapply(study$curve, power_at, 0, fdp = 0.2)
+    at <- factor(study$simulator, unique(study$simulator))
+    do.call(rbind, lapply(split(study, at), setting_rows))
+}
+
+setting_rows <- function(part) {
+    by <- split(part, factor(part$method, unique(part$method)))
+    means <- vapply(by, function(rows) mean(rows$power2), 0)
+    ours <- names(by)[seq_len(6L)]
+    best <- ours[which.max(means[ours])]
+    rows <- do.call(rbind, lapply(by, function(rows) {
+        show <- function(values) {
+            sprintf("%.2f (%.2f)", mean(values), standard_error_of(values))
+        }
+        bench_row(
+            paste0(rows$simulator[1L], ": ", rows$method[1L]),
+            paste0("power ", show(rows$power1), " at FDP .1, ",
+                   show(rows$power2), " at .2, AP ",
+                   show(rows$average_precision)),
+            show_seconds(stats::median(rows$seconds))
+        )
+    }))
+    at <- match(best, names(by))
+    rows$goal[at] <- "D-trace, less .02"
+    rows$met[at] <- if (means[[best]] >= means[["D-trace"]] - 0.02) "yes" else
+        "no"
+    rows
+}
+
+standard_error_of <- function(values) stats::sd(values) / sqrt(length(values))
+
+# ---- diamonds --------------------------------------------------------------
+
+# Area under the ROC curve, by entry.
+diamond_study_rows <- function(seeds = 5L) {
+    fits <- list(
+        "polynomial, symmetric" = function(x, y) {
+            kliep_path(x, y, feat_polynomial(4), direction = "symmetric",
+                       nlambda = 30)
+        },
+        "polynomial, p/q" = function(x, y) {
+            kliep_path(x, y, feat_polynomial(4), nlambda = 30)
+        },
+        "Gaussian, symmetric" = function(x, y) {
+            kliep_path(x, y, direction = "symmetric", nlambda = 30)
+        },
+        "Gaussian normaliser" = function(x, y) {
+            kliep_path(x, y, direction = "symmetric",
+                       normalizer = "gaussian", nlambda = 30)
+        },
+        "D-trace" = function(x, y) dtrace_path(x, y)
+    )
+    do.call(rbind, lapply(c(1000, 5000), function(n) {
+        area <- vapply(seq_len(seeds), function(seed) {
+            pair <- with_seed(seed, sim_diamond(d = 9, n = n))
+            vapply(fits, function(fit) {
+                pr_curve(fit(pair$x, pair$y), pair)$area_roc
+            }, 0)
+        }, numeric(length(fits)))
+        means <- rowMeans(area)
+        rows <- bench_row(
+            paste0("diamond, n = ", n, ": ", names(fits)),
+            sprintf("%.3f (se %.3f)", means,
+                    apply(area, 1L, standard_error_of)),
+            paste("area under ROC,", seeds, "seeds")
+        )
+        rows$goal[1:2] <- c("above p/q", "above Gaussian")
+        rows$met[1L] <- if (means[1L] > means[2L]) "yes" else "no"
+        rows$met[2L] <- if (means[2L] > max(means[-(1:2)])) "yes" else "no"
+        rows
+    }))
+}
+
+# ---- the Gaussian normaliser -----------------------------------------------
+
+# The distance of both fits, which Monte-Carlo error alone should cause.
+normalizer_rows <- function(sizes = c(1000, 10000, 100000)) {
+    apart <- vapply(sizes, function(n) {
+        pair <- with_seed(1, sim_gaussian(d = 6, n = n, density = 0.8,
+                                          n_changed = 3))
+        theta <- lapply(c("empirical", "gaussian"), function(normalizer) {
+            as.matrix(coef(kliep_change(pair$x, pair$y, lambda2 = 0.02,
+                                        normalizer = normalizer)))
+        })
+        max(abs(theta[[1L]] - theta[[2L]]))
+    }, 0)
+    rows <- bench_row(
+        paste0("both normalisers, n = ", format(sizes, big.mark = ",",
+                                                scientific = FALSE)),
+        sprintf("%.4f", apart), "largest difference of theta"
+    )
+    last <- length(sizes)
+    rows$goal[last] <- "falls as 1 / sqrt(n)"
+    rows$met[last] <- if (apart[last] < 0.3 * apart[1L]) "yes" else "no"
+    rows
+}
+
+# A path at d = 500 in units of one Cholesky factor of such a matrix.
+cholesky_row <- function(d = 500L, n = 600L, steps = 20L) {
+    pair <- with_seed(1, sim_gaussian(d = d, n = n, density = 2 / d,
+                                      edge = 0.4, n_changed = 100,
+                                      change = -0.8, diag = 2.5))
+    moments <- stats::cov(pair$x)
+    cholesky <- min(vapply(1:5, function(run) {
+        system.time(chol(moments))[["elapsed"]]
+    }, 0))
+    fit <- function() {
+        kliep_path(pair$x, pair$y, direction = "symmetric",
+                   normalizer = "gaussian", nlambda = steps,
+                   control = kliep_control(threads = 1))
+    }
+    seconds <- min(vapply(1:2, function(run) {
+        system.time(path <<- fit())[["elapsed"]]
+    }, 0))
+    ratio <- seconds / steps / cholesky
+    bench_row(
+        paste0("Gaussian normaliser, d = ", d, ", one step of ", steps),
+        show_seconds(seconds / steps),
+        show_ratio(ratio, " Cholesky factors"),
+        at_most(ratio, 20, " factors", all(path$diagnostics$status ==
+                                               "converged"))
+    )
+}
+
+# ---- kliep_auto() ----------------------------------------------------------
+
+auto_rows <- function(seeds = 10L) {
+    data <- list(
+        "0/1 data: Ising" = function() {
+            couplings <- ising_chain(10, 0.4)
+            sim_ising(couplings, ising_change(couplings, 4), 300)
+        },
+        "diamond: polynomial" = function() sim_diamond(d = 9, n = 1000),
+        "Gaussian data: Gaussian or nonparanormal" = function() {
+            sim_gaussian(d = 15, n = 500, n_changed = 8)
+        },
+        "square roots of Gaussians: nonparanormal" = function() {
+            sim_nonparanormal(d = 15, n = 500, n_changed = 8)
+        }
+    )
+    wanted <- c("Ising", "polynomial", "Gaussian|nonparanormal",
+                "nonparanormal")
+    do.call(rbind, Map(function(simulate, what, pattern) {
+        picked <- vapply(seq_len(seeds), function(seed) {
+            with_seed(seed, {
+                pair <- simulate()
+                chosen <- kliep_auto(pair$x, pair$y)
+            })
+            grepl(pattern, chosen$scores$candidate[chosen$scores$selected])
+        }, NA)
+        picked_row(paste0("kliep_auto(), ", what), picked)
+    }, data, names(data), wanted))
+}

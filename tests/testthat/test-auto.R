@@ -1,0 +1,80 @@
+# kliep_auto(): the right features for what the data are, with reasons.
+
+picked <- function(chosen) {
+    chosen$scores$candidate[chosen$scores$selected]
+}
+
+# How often a pattern is picked on pairs of three seeds.
+times_picked <- function(simulate, pattern) {
+    sum(vapply(1:3, function(seed) {
+        set.seed(seed)
+        pair <- simulate()
+        grepl(pattern, picked(kliep_auto(pair$x, pair$y, nlambda = 8,
+                                         folds = 3)))
+    }, NA))
+}
+
+test_that("the features fit the data", {
+    couplings <- ising_chain(6, 0.4)
+    ising <- function() sim_ising(couplings, ising_change(couplings, 2), 150)
+    expect_equal(times_picked(ising, "Ising"), 3)
+    expect_gte(times_picked(function() sim_diamond(d = 4, n = 1000),
+                            "polynomial"), 2)
+    gaussian <- function() sim_gaussian(d = 8, n = 500, n_changed = 4)
+    expect_gte(times_picked(gaussian, "Gaussian|nonparanormal"), 2)
+    bent <- function() {
+        sim_nonparanormal(d = 8, n = 500, edge = 0.4, change = -0.8,
+                          n_changed = 6)
+    }
+    expect_gte(times_picked(bent, "nonparanormal"), 2)
+})
+
+test_that("a choice comes with its reasons, and is a selection", {
+    set.seed(1)
+    pair <- sim_gaussian(d = 8, n = 400, n_changed = 4)
+    chosen <- kliep_auto(pair$x, pair$y, nlambda = 8, folds = 3)
+    expect_s3_class(chosen, c("kliep_auto", "kliep_select"), exact = TRUE)
+    expect_output(print(chosen), "There are 400 \\+ 400 observations of 8")
+    expect_output(print(chosen), "Tried by 3-fold cross-validation: Gaussian;")
+    expect_output(print(chosen), paste0("Chose ", picked(chosen)))
+    expect_identical(edges(chosen), edges(chosen$fit))
+    expect_length(predict(chosen, pair$y), 400)
+    expect_equal(chosen$fit$direction, "symmetric")
+    expect_true(all(is.finite(chosen$scores$score)))
+})
+
+test_that("what is tried depends on size and tails", {
+    candidates <- function(x, y) {
+        vapply(auto_candidates(look_at_samples(x, y)), `[[`, "", "label")
+    }
+    set.seed(2)
+    x <- matrix(rnorm(150 * 5), 150)
+    expect_length(candidates(x, x[150:1, ] + 0.1), 4)
+    # Few observations, heavy tails.
+    expect_false(any(grepl("polynomial", candidates(x[1:50, ], x[51:99, ]))))
+    tails <- matrix(stats::rt(150 * 5, 2), 150)
+    expect_identical(candidates(tails, -tails),
+                     c("Gaussian", "nonparanormal, power 1/2"))
+    expect_true(look_at_samples(x > 0, x > 1)$two_valued)
+    two <- data.frame(a = factor(rep(c("yes", "no"), 40)), b = rep(1:2, 40))
+    expect_identical(candidates(two, two[80:1, ]), "Ising")
+    counts <- matrix(stats::rpois(300, 4), 60)
+    seen <- look_at_samples(counts, counts[60:1, ])
+    expect_true(seen$counts)
+    expect_match(say_seen(seen), "counts")
+})
+
+test_that("one table and a group will do, and nonsense will not", {
+    set.seed(3)
+    pair <- sim_gaussian(d = 5, n = 60, n_changed = 2)
+    both <- rbind(pair$x, pair$y)
+    group <- rep(c("a", "b"), each = 60)
+    set.seed(1)
+    chosen <- kliep_auto(both, group = group, nlambda = 5, folds = 3)
+    expect_s3_class(chosen, "kliep_auto")
+    expect_error(kliep_auto(pair$x, "a"), class = "kliep_error")
+    expect_error(kliep_auto(pair$x, pair$y, folds = 1),
+                 class = "kliep_error_folds")
+    expect_error(kliep_auto(pair$x, pair$y, features = feat_gaussian()),
+                 class = "kliep_error")
+})
