@@ -259,8 +259,10 @@ check_nlambda <- function(nlambda) {
     as.integer(check_whole(nlambda, "nlambda", "lambda"))
 }
 
-check_lambda_min_ratio <- function(lambda_min_ratio) {
-    if (is.null(lambda_min_ratio)) return(NULL)
+check_lambda_min_ratio <- function(lambda_min_ratio, n_factors, n) {
+    if (is.null(lambda_min_ratio)) {
+        return(default_lambda_min_ratio(n_factors, n))
+    }
     check_fraction(lambda_min_ratio, "lambda_min_ratio", "lambda")
 }
 

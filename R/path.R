@@ -320,7 +320,7 @@ check_fit <- function(x, y, features, lambda1, lambda2, nlambda,
         threads = control$threads
     )
     settings <- set_ratios(
-        settings, check_lambda_min_ratio(lambda_min_ratio),
+        settings, lambda_min_ratio,
         n_factors_of(features, length(samples$variables)),
         c(nrow(samples$x), nrow(samples$y))
     )
@@ -333,10 +333,11 @@ check_fit <- function(x, y, features, lambda1, lambda2, nlambda,
 # group lasso at a share r of lambda_max is about r as large there as the
 # largest, so that its adaptive penalty is r^-gamma of the largest factor's.
 set_ratios <- function(settings, lambda_min_ratio, n_factors, n) {
+    given <- check_lambda_min_ratio(lambda_min_ratio, n_factors, n)
     ratio <- default_lambda_min_ratio(n_factors, n)
-    power <- if (settings$penalty_shape == "adaptive") 1 + settings$gamma else 1
-    settings$lambda_min_ratio <- if (is.null(lambda_min_ratio))
-        max(ratio^power, 1e-4) else lambda_min_ratio
+    further <- settings$penalty_shape == "adaptive" && is.null(lambda_min_ratio)
+    settings$lambda_min_ratio <- if (further)
+        max(ratio^(1 + settings$gamma), 1e-4) else given
     settings$first_share <- ratio^0.75
     settings
 }

@@ -29,14 +29,15 @@ study_simulators <- function() {
     stats::setNames(simulators, paste0(settings$graph, ", n = ", settings$n))
 }
 
-# 200 variables, 50 changed edges: +0.4 becomes -0.4. A few networks of large
-# hubs have no Gaussian distribution, and are drawn again.
+# 200 variables, 50 edges that change sign. Their size is such that changes can
+# be found at this n, and not all of them. A few networks of large hubs have no
+# Gaussian distribution, and are drawn again.
 study_pair <- function(graph, n) {
+    edge <- if (n < 200) 0.4 else 0.3
     for (attempt in 1:100) {
         pair <- tryCatch(
-            sim_gaussian(d = 200, n = n, graph = graph, density = 0.01,
-                         edge = 0.4, n_changed = 50, change = -0.8,
-                         diag = 2),
+            sim_gaussian(d = 200, n = n, graph = graph, density = 0.02,
+                         edge = edge, n_changed = 50, change = -2 * edge),
             kliep_error_positive_definite = function(condition) NULL
         )
         if (!is.null(pair)) return(pair)

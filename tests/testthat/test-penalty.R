@@ -101,7 +101,8 @@ test_that("an adaptive penalty without differences is the group lasso", {
     # One factor has nothing to differ from.
     one <- lapply(c("group_lasso", "adaptive"), function(penalty) {
         kliep_path(pair$x[, 1:2], pair$y[, 1:2], penalty = penalty,
-                   penalty_factor = c(single = Inf, edge = 1), nlambda = 4)
+                   penalty_factor = c(single = Inf, edge = 1), nlambda = 4,
+                   lambda_min_ratio = 0.1)
     })
     expect_equal(one[[2]]$coefficients, one[[1]]$coefficients)
 })
