@@ -54,7 +54,8 @@
 #'   times of day. Windows overlap where `step` is smaller than `width`.
 #' @param ... Passed on to the selection: `features`, `lambda1`, `lambda2`,
 #'   `folds`, `rule` and what else [kliep_select()] passes on to its fits, such
-#'   as `nlambda`, `standardize` or `control`; and `variables`, `top_variable` and `na` as for
+#'   as `nlambda`, `standardize` or `control`; and `variables`, `top_variable`
+#'   and `na` as for
 #'   [two_samples()], which are about the whole series and its reference.
 #' @param time When each observation was made, never decreasing: numbers, dates
 #'   (`Date`) or times of day (`POSIXct`), or the name of the column that has

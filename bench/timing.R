@@ -69,6 +69,8 @@ gaussian_terms <- function() kliepnet:::rust_features(feat_gaussian())
 rust_settings <- function(threads) {
     list(lambda1 = 0.1, lambda2 = NULL, nlambda = 1L,
          lambda_min_ratio = 1, penalty = c(1, 1),
+         penalty_shape = "group_lasso", gamma = 1, first_share = 1,
+         robust = 0,
          standardize = "within", direction = "p/q",
          normalizer = "empirical", solver = "auto",
          tol = 1e-6, max_iter = 1000L, threads = as.integer(threads))
