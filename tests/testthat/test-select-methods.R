@@ -194,3 +194,12 @@ test_that("methods can be compared by their names", {
     expect_error(compare_methods(function() NULL, "lasso"),
                  class = "kliep_error_argument")
 })
+
+test_that("samples are found in one table, whichever the method", {
+    both <- rbind(pair$x, pair$y)
+    group <- rep(c("case", "control"), c(40, 36))
+    set.seed(4)
+    chosen <- kliep_select(both, group = group, folds = 3, nlambda = 5,
+                           contrast = c("case", "control"), method = "glasso")
+    expect_equal(chosen$scores, select_by("glasso", folds = 3)$scores)
+})
