@@ -308,19 +308,7 @@ check_group <- function(group, n) {
 
 # The two conditions, numerator first.
 check_contrast <- function(contrast, levels) {
-    if (is.null(contrast)) {
-        if (length(levels) == 2L) return(c(x = levels[2L], y = levels[1L]))
-        stop_kliep(
-            "group",
-            paste0("`group` must have two levels: got ", length(levels),
-                   if (length(levels) > 0L)
-                       paste0(", ", name_some(levels, 10L)), "."),
-            hint = if (length(levels) > 2L)
-                paste0("Choose two, numerator first, such as `contrast = c(",
-                       paste(dQuote(levels[2:1], FALSE), collapse = ", "),
-                       ")`.")
-        )
-    }
+    if (is.null(contrast)) return(default_contrast(levels))
     if (!is.atomic(contrast) || length(contrast) != 2L || anyNA(contrast) ||
         anyDuplicated(contrast) > 0L) {
         stop_kliep("contrast",
@@ -336,6 +324,20 @@ check_contrast <- function(contrast, levels) {
                           "; its levels are ", name_some(levels, 20L), "."))
     }
     c(x = contrast[1L], y = contrast[2L])
+}
+
+# The first level is the reference.
+default_contrast <- function(levels) {
+    if (length(levels) == 2L) return(c(x = levels[2L], y = levels[1L]))
+    stop_kliep(
+        "group",
+        paste0("`group` must have two levels: got ", length(levels),
+               if (length(levels) > 0L) paste0(", ", name_some(levels, 10L)),
+               "."),
+        hint = if (length(levels) > 2L)
+            paste0("Choose two, numerator first, such as `contrast = c(",
+                   paste(dQuote(levels[2:1], FALSE), collapse = ", "), ")`.")
+    )
 }
 
 stop_missing_group <- function(group, values) {
@@ -362,8 +364,8 @@ check_one_term <- function(formula) {
         "formula",
         paste0("A formula must have one term and no left side: got `",
                paste(deparse(formula), collapse = " "), "`."),
-        hint = paste("Such as `~ condition`. `variables` chooses variables, and",
-                     "`~ interaction(a, b)` has one condition for each pair.")
+        hint = paste("Such as `~ condition`. `variables` chooses variables,",
+                     "and `~ interaction(a, b)` has a condition for each pair.")
     )
 }
 
@@ -404,7 +406,8 @@ from_assays <- function(x, y, group, contrast, assay, choice) {
     if (is.null(group)) {
         stop_kliep(
             "missing_sample",
-            "`group` is missing: it says which observations are of which sample.",
+            paste("`group` is missing: it says which observations are of which",
+                  "sample."),
             hint = paste0("Name one of the ", known_as, ": ",
                           name_some(names(known_of_samples(x)), 20L), ".")
         )
@@ -415,15 +418,15 @@ from_assays <- function(x, y, group, contrast, assay, choice) {
 
 # Observations in rows; sparse where the assay is.
 assay_values <- function(x, assay) {
-    names <- if (inherits(x, "ExpressionSet"))
-        Biobase::assayDataElementNames(x) else
-        SummarizedExperiment::assayNames(x)
-    n <- if (inherits(x, "ExpressionSet")) length(names) else
-        length(SummarizedExperiment::assays(x))
-    assay <- check_assay(assay, names, n)
-    values <- if (inherits(x, "ExpressionSet"))
-        Biobase::assayDataElement(x, names[assay]) else
+    values <- if (inherits(x, "ExpressionSet")) {
+        names <- Biobase::assayDataElementNames(x)
+        assay <- check_assay(assay, names, length(names))
+        Biobase::assayDataElement(x, names[assay])
+    } else {
+        assay <- check_assay(assay, SummarizedExperiment::assayNames(x),
+                             length(SummarizedExperiment::assays(x)))
         SummarizedExperiment::assay(x, assay)
+    }
     if (!is.matrix(values) && !inherits(values, "Matrix")) {
         values <- as.matrix(values)
     }
@@ -433,11 +436,10 @@ assay_values <- function(x, assay) {
 # The number of the assay among `n` that may have names.
 check_assay <- function(assay, names, n) {
     if (is.null(assay)) assay <- if ("exprs" %in% names) "exprs" else 1
-    if (is.character(assay) && length(assay) == 1L && assay %in% names) {
-        return(match(assay, names))
-    }
-    if (is.numeric(assay) && length(assay) == 1L && assay %in% seq_len(n)) {
-        return(as.integer(assay))
+    known <- if (is.character(assay)) names else seq_len(n)
+    if ((is.character(assay) || is.numeric(assay)) && length(assay) == 1L &&
+        assay %in% known) {
+        return(match(assay, known))
     }
     stop_kliep(
         "assay",
@@ -452,8 +454,8 @@ check_assay <- function(assay, names, n) {
 check_choices <- function(variables, top_variable, na) {
     if (!is.null(variables) && !is_variable_set(variables)) {
         stop_kliep("variables",
-                   paste0("`variables` must hold names or column numbers, each ",
-                          "once: got ", describe(variables), "."))
+                   paste0("`variables` must hold names or column numbers, ",
+                          "each once: got ", describe(variables), "."))
     }
     if (!is.null(top_variable)) {
         top_variable <- check_whole(top_variable, "top_variable", "variables",

@@ -55,8 +55,8 @@
 #' @param ... Passed on to the selection: `features`, `lambda1`, `lambda2`,
 #'   `folds`, `rule` and what else [kliep_select()] passes on to its fits, such
 #'   as `nlambda`, `standardize` or `control`; and `variables`, `top_variable`
-#'   and `na` as for
-#'   [two_samples()], which are about the whole series and its reference.
+#'   and `na` as for [two_samples()], which are about the whole series and its
+#'   reference.
 #' @param time When each observation was made, never decreasing: numbers, dates
 #'   (`Date`) or times of day (`POSIXct`), or the name of the column that has
 #'   them, which is then no variable. `NULL` takes a column called `time` if
@@ -80,8 +80,8 @@
 #'     `score` (cross-validated), `n_edges`, and with `n_perm` the `p_value` of
 #'     no change at all;
 #'   * `edges`: a data frame with one row for each window and edge: `window`,
-#'     `start`, `end`, `from`, `to` and `weight`, and with `n_perm` `p_value` and
-#'     `p_adjusted`;
+#'     `start`, `end`, `from`, `to` and `weight`, and with `n_perm`
+#'     `p_value` and `p_adjusted`;
 #'   * `fits`: the chosen `change` of each window, `NULL` if it failed;
 #'   * `reference`: a list with the number of its observations `n`, and `start`
 #'     and `end` if it is one stretch of the series;
@@ -280,18 +280,9 @@ in_reference <- function(reference, time) {
 }
 
 check_limits <- function(reference, time) {
-    limits <- reference
-    if (is.character(limits) && !is.numeric(time)) {
-        limits <- tryCatch(
-            if (inherits(time, "Date")) as.Date(limits) else
-                as.POSIXct(limits, tz = time_zone(time)),
-            error = function(condition) NULL
-        )
-    }
-    same_kind <- identical(inherits(limits, c("Date", "POSIXct"), TRUE) > 0,
-                           inherits(time, c("Date", "POSIXct"), TRUE) > 0)
-    if (length(limits) == 2L && (is.numeric(limits) || !is.numeric(time)) &&
-        same_kind && !anyNA(limits) && limits[1L] <= limits[2L]) {
+    limits <- read_times(reference, time)
+    if (length(limits) == 2L && is_same_kind(limits, time) &&
+        !anyNA(limits) && limits[1L] <= limits[2L]) {
         return(limits)
     }
     stop_kliep(
@@ -302,6 +293,21 @@ check_limits <- function(reference, time) {
         hint = paste0("Times are from ", format(time[1L]), " to ",
                       format(time[length(time)]), ".")
     )
+}
+
+# Text is read as what `time` is; NULL where that cannot be done.
+read_times <- function(text, time) {
+    if (!is.character(text) || is.numeric(time)) return(text)
+    tryCatch(
+        if (inherits(time, "Date")) as.Date(text) else
+            as.POSIXct(text, tz = time_zone(time)),
+        error = function(condition) NULL
+    )
+}
+
+is_same_kind <- function(limits, time) {
+    if (is.numeric(time)) return(is.numeric(limits))
+    inherits(limits, intersect(class(time), c("Date", "POSIXct")))
 }
 
 time_zone <- function(time) {
@@ -328,8 +334,10 @@ lay_windows <- function(parts, width, step) {
     } else {
         width <- check_whole(width, "width", "window", least = 2)
         if (inherits(step, "difftime")) {
-            stop_kliep("window", paste("`width` and `step` must be of one kind:",
-                                       "got observations, and a span of time."))
+            stop_kliep("window", paste(
+                "`width` and `step` must be of one kind: got a number of",
+                "observations, and a span of time."
+            ))
         }
         step <- check_whole(step, "step", "window")
         function(rows) lay_by_rows(rows, width, step)

@@ -44,20 +44,24 @@ entry_functions <- list(
     kliep_path = function(...) kliep_path(..., nlambda = 4),
     kliep_change = function(...) kliep_change(..., lambda2 = 0.2),
     kliep_select = function(...) kliep_select(..., nlambda = 4, folds = 2),
-    kliep_test = function(...) kliep_test(..., nlambda = 4, folds = 2,
-                                          n_perm = 3, keep = "paper"),
-    kliep_stability = function(...) kliep_stability(..., nlambda = 4,
-                                                    n_subsamples = 4, q = 2,
-                                                    threshold = 0.75),
+    kliep_test = function(...) {
+        kliep_test(..., nlambda = 4, folds = 2, n_perm = 3, keep = "paper")
+    },
+    kliep_stability = function(...) {
+        kliep_stability(..., nlambda = 4, n_subsamples = 4, q = 2,
+                        threshold = 0.75)
+    },
     kliep_infer = function(...) kliep_infer(..., n_boot = 10),
     glasso_path = function(...) glasso_path(..., nlambda = 3),
     flasso_path = function(...) flasso_path(..., nlambda = 3),
     dtrace_path = function(...) dtrace_path(..., nlambda = 3),
     moment_path = function(...) moment_path(..., nlambda = 3),
-    is_glasso_path = function(...) is_glasso_path(..., nlambda = 2,
-                                                  points = 2000),
-    is_flasso_path = function(...) is_flasso_path(..., nlambda = 2,
-                                                  points = 2000)
+    is_glasso_path = function(...) {
+        is_glasso_path(..., nlambda = 2, points = 2000)
+    },
+    is_flasso_path = function(...) {
+        is_flasso_path(..., nlambda = 2, points = 2000)
+    }
 )
 
 run <- function(name, ...) {
