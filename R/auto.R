@@ -12,7 +12,7 @@
 #' columns: [feat_gaussian()] and [feat_nonparanormal()] with powers 1/2 (for
 #' tails that are heavier than those of a Gaussian) and 2 (for lighter ones),
 #' all three with the Gaussian normaliser of [kliep_path()]. With at least
-#' 100 observations in both samples, five for each variable, no more than 50
+#' 100 observations in both samples, five for each variable, no more than 15
 #' variables and tails that are not heavy also [feat_polynomial()] of degree
 #' 4, which sees dependence that is not a correlation. Tails are heavy where
 #' the excess kurtosis of half of the variables is above 3.
@@ -100,7 +100,7 @@ look_at_samples <- function(x, y) {
         n = n, d = d, two_valued = two_valued, counts = counts,
         kurtosis = kurtosis,
         heavy = !two_valued && kurtosis > heavy_kurtosis,
-        rich = d <= 50L && min(n) >= max(100, 5 * d)
+        rich = d <= 15L && min(n) >= max(100, 5 * d)
     )
 }
 
@@ -174,7 +174,7 @@ say_tried <- function(selection, seen) {
               "extreme values would decide about them.")
     } else if (!seen$rich) {
         paste(" Polynomials were not: they need at least 100 observations",
-              "and five for each variable, and no more than 50 variables.")
+              "and five for each variable, and no more than 15 variables.")
     }
     c(paste0("Tried by ", selection$folds, "-fold cross-validation: ",
              paste(tried, collapse = "; "), ".", skipped),
