@@ -4,7 +4,8 @@
 # A list of the names of the `variables` and a data frame `edges`: `from` and
 # `to` as numbers of variables, `weight` as in edges(), its `sign` (NA for a
 # norm, which has none), and the lambda2 at which an edge `enters` (NA where
-# there is no path to enter).
+# there is no path to enter). `conditions` are the names of the two samples,
+# where these are known.
 change_graph <- function(object, lambda2 = NULL, ...) {
     found <- edges(object, lambda2 = lambda2, ...)
     path <- path_of(object)
@@ -16,7 +17,7 @@ change_graph <- function(object, lambda2 = NULL, ...) {
     places$sign <- ifelse(as.vector(one), sign(found$weight), NA_real_)
     places$enters <- if (!is.null(found$enters)) found$enters else
         path_entries(path, places)
-    list(variables = variables, edges = places)
+    list(variables = variables, edges = places, conditions = object$conditions)
 }
 
 # What holds the variables and the features of an object, and, where it has

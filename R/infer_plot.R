@@ -49,7 +49,7 @@ true_change <- function(lines, truth) {
 #' @param truth The true changes, if known: a simulated pair, or a data frame
 #'   with the columns `from`, `to` and `change`. They are marked by crosses.
 #' @param type What to draw.
-#' @param max_edges The most edges to draw; `NULL` is 40, or for a graph 300.
+#' @param max_edges The most edges to draw; `NULL` is 40, or for a graph 150.
 #' @inheritParams autoplot.change_path
 #' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
 #' @return A `ggplot` object; `plot()` also draws it.

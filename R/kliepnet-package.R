@@ -12,7 +12,7 @@
 #' * Look: [edges()], [`coef()`][coef.change_path],
 #'   [`plot()`][plot.change_path], [`predict()`][predict.change_path], [hubs()].
 #' * Go on elsewhere: [as_igraph()], [`tidy()`][tidy.change_path],
-#'   [`glance()`][glance.change_path].
+#'   [`glance()`][glance.change_path]; or hand on a page: [kliep_report()].
 #' * Try out, on pairs of samples with a known change: [sim_gaussian()],
 #'   [sim_nonparanormal()], [sim_lattice()], [sim_diamond()], [sim_ising()],
 #'   [sim_genes()] and [sim_keywords()].

@@ -105,7 +105,7 @@ spread_apart <- function(positions, distance) {
 #'   variables of a graph or a matrix, those with most changes. `NULL` is 8
 #'   edges or 40 variables.
 #' @param max_edges The most edges to draw: the strongest, changed ones first.
-#'   `NULL` is 200 for paths and 300 for graphs: more lines than this make a
+#'   `NULL` is 200 for paths and 150 for graphs: more lines than this make a
 #'   picture slow to draw and no easier to read.
 #' @param vertices Of a graph or a matrix, the variables to draw: those with a
 #'   `"changed"` edge, or `"all"`.

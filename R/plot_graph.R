@@ -124,7 +124,7 @@ draw_change_graph <- function(graph, vertices = c("changed", "all"),
                               caption = NULL) {
     vertices <- check_choice(vertices, "vertices", c("changed", "all"))
     label <- check_whole_or(label, "label", 40, least = 0)
-    max_edges <- check_whole_or(max_edges, "max_edges", 300)
+    max_edges <- check_whole_or(max_edges, "max_edges", 150)
     lines <- graph_lines(graph, max_edges)
     if (nrow(lines) == 0L && vertices == "changed") return(draw_nothing())
     points <- graph_points(graph, lines, vertices, label)
@@ -132,7 +132,7 @@ draw_change_graph <- function(graph, vertices = c("changed", "all"),
     # Thin lines last, over thick ones.
     lines <- lines[order(-lines$size), ]
     ggplot2::ggplot(mapping = ggplot2::aes(.data$x, .data$y)) +
-        draw_sized_lines(lines) +
+        draw_sized_lines(lines, graph$conditions) +
         draw_sized_points(points[points$shown, ]) +
         draw_names(points[points$shown, ], lines) +
         ggplot2::labs(caption = graph_caption(caption, lines, graph)) +
@@ -149,7 +149,7 @@ graph_caption <- function(caption, lines, graph) {
     paste(c(caption, left), collapse = "; ")
 }
 
-draw_sized_lines <- function(lines) {
+draw_sized_lines <- function(lines, conditions) {
     if (nrow(lines) == 0L) return(NULL)
     faint <- if (nrow(lines) > 150L) 0.7 else 0.9
     list(
@@ -159,7 +159,7 @@ draw_sized_lines <- function(lines) {
                          linewidth = .data$size),
             data = lines, alpha = faint, lineend = "butt"
         ),
-        scale_signs(levels(lines$style)),
+        scale_signs(levels(lines$style), conditions),
         ggplot2::scale_linewidth_continuous(
             "size of the change", range = c(0.35, 2.4),
             limits = c(0, max(lines$size)), breaks = size_breaks(lines$size),
@@ -169,7 +169,7 @@ draw_sized_lines <- function(lines) {
 }
 
 # Colours for the eye, dashes for readers in grey.
-scale_signs <- function(shown) {
+scale_signs <- function(shown, conditions) {
     values <- function(column) {
         stats::setNames(styles[[column]], rownames(styles))
     }
@@ -180,11 +180,22 @@ scale_signs <- function(shown) {
     list(
         ggplot2::scale_colour_manual(
             NULL, values = values("colour"), limits = shown,
+            labels = sign_labels(shown, conditions),
             guide = first(override.aes = list(linewidth = 1))
         ),
-        ggplot2::scale_linetype_manual(NULL, values = dashes, limits = shown,
-                                       guide = first())
+        ggplot2::scale_linetype_manual(
+            NULL, values = dashes, limits = shown, guide = first(),
+            labels = sign_labels(shown, conditions)
+        )
     )
+}
+
+# With the names of the conditions, where the samples have them.
+sign_labels <- function(shown, conditions) {
+    if (is.null(conditions)) return(shown)
+    named <- paste("higher in", short_name(conditions[c("x", "y")]))
+    at <- match(shown, c("higher in x", "higher in y"))
+    ifelse(is.na(at), shown, named[at])
 }
 
 # Two or three round sizes.

@@ -94,7 +94,7 @@ draw_change_matrix <- function(graph, vertices = c("changed", "all"),
     named <- axis_places(degree[order], label)
     if (label == 0) named <- integer()
     ggplot2::ggplot(cells, ggplot2::aes(.data$column, .data$row)) +
-        draw_cells(cells, length(order)) +
+        draw_cells(cells, length(order), graph$conditions) +
         scale_places(named, graph$variables[order]) +
         ggplot2::coord_equal() +
         ggplot2::labs(x = NULL, y = NULL,
@@ -102,14 +102,14 @@ draw_change_matrix <- function(graph, vertices = c("changed", "all"),
         theme_matrix(length(order))
 }
 
-draw_cells <- function(cells, n) {
-    if (n <= many_cells) return(draw_squares(cells, n))
+draw_cells <- function(cells, n, conditions) {
+    if (n <= many_cells) return(draw_squares(cells, n, conditions))
     list(
         ggplot2::geom_point(
             ggplot2::aes(colour = .data$style, shape = .data$style,
                          size = .data$size)
         ),
-        scale_dots(levels(cells$style)),
+        scale_dots(levels(cells$style), conditions),
         ggplot2::scale_size_continuous(
             "size of\nthe change",
             range = if (n <= 120L) c(0.8, 3) else c(0.4, 1.8),
@@ -121,7 +121,7 @@ draw_cells <- function(cells, n) {
 }
 
 # Full and open dots, so that the sign is seen in grey as well.
-scale_dots <- function(shown) {
+scale_dots <- function(shown, conditions) {
     colours <- stats::setNames(styles$colour, rownames(styles))
     shapes <- stats::setNames(rep(16, nrow(styles)), rownames(styles))
     shapes["higher in y"] <- 1
@@ -130,15 +130,18 @@ scale_dots <- function(shown) {
     list(
         ggplot2::scale_colour_manual(
             NULL, values = colours, limits = shown,
+            labels = sign_labels(shown, conditions),
             guide = first(override.aes = list(size = 2))
         ),
-        ggplot2::scale_shape_manual(NULL, values = shapes, limits = shown,
-                                    guide = first())
+        ggplot2::scale_shape_manual(
+            NULL, values = shapes, limits = shown, guide = first(),
+            labels = sign_labels(shown, conditions)
+        )
     )
 }
 
 # Squares with their sign written into them.
-draw_squares <- function(cells, n) {
+draw_squares <- function(cells, n, conditions) {
     signed <- !all(is.na(cells$sign))
     limit <- max(cells$size, 0)
     cells$mark <- ifelse(is.na(cells$sign), "",
@@ -155,8 +158,10 @@ draw_squares <- function(cells, n) {
             size = min(5, 80 / n)
         ),
         if (signed) ggplot2::scale_fill_gradient2(
-            "change\n(> 0: higher in x)", low = colour_negative,
-            mid = "grey97", high = colour_positive, limits = c(-limit, limit)
+            paste0("change\n(> 0: ", sign_labels("higher in x", conditions),
+                   ")"),
+            low = colour_negative, mid = "grey97", high = colour_positive,
+            limits = c(-limit, limit)
         ) else ggplot2::scale_fill_gradient(
             "size of\nthe change", low = "#DCE8F2", high = colour_positive,
             limits = c(0, limit)

@@ -33,7 +33,7 @@ critical_value <- function(object) {
 #' @param object,x The result of [kliep_test()].
 #' @param type What to draw.
 #' @param max_edges The most edges to draw: those that enter first, `NULL` for
-#'   30, or for a graph the strongest 300.
+#'   30, or for a graph the strongest 150.
 #' @inheritParams autoplot.change_path
 #' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
 #' @return A `ggplot` object; `plot()` also draws it.

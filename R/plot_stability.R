@@ -21,7 +21,7 @@ stability_dots <- function(object, most) {
 #'
 #' @param object,x The result of [kliep_stability()].
 #' @param type What to draw.
-#' @param max_edges The most edges to draw; `NULL` is 30, or for a graph 300.
+#' @param max_edges The most edges to draw; `NULL` is 30, or for a graph 150.
 #' @inheritParams autoplot.change_path
 #' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
 #' @return A `ggplot` object; `plot()` also draws it.

@@ -10,6 +10,10 @@ purpose=${1:-run}
 log=build/setup.log
 mkdir -p build
 
+can_install() {
+    command -v apt-get > /dev/null && [ "$(id -u)" = 0 ]
+}
+
 # ---- what each purpose needs -----------------------------------------------
 
 # The R packages in a field of DESCRIPTION, without their versions.
@@ -20,15 +24,20 @@ described() {
                  print }' DESCRIPTION | sed '/^$/d'
 }
 
-# Vignettes are built for a release, not for a test.
-vignettes="knitr rmarkdown dslabs"
-tested=$(described Suggests | grep -vxE 'knitr|rmarkdown|dslabs' || true)
+# Data of vignettes, which are built for a release and not for a test.
+vignettes=dslabs
+tested=$(described Suggests | grep -vx dslabs || true)
 
 commands="R cc make xz"
 packages=$(described Imports)
 case $purpose in
 run) ;;
-test) packages="$packages $tested" ;;
+test)
+    commands="$commands pandoc"
+    # Reports are opened in a browser where there is one.
+    ! can_install || commands="$commands chromium"
+    packages="$packages $tested"
+    ;;
 lint)
     commands="$commands cargo-fmt cargo-clippy"
     packages="$packages lintr"
@@ -89,10 +98,6 @@ r_package_of() {
     else
         echo "r-cran-$lower"
     fi
-}
-
-can_install() {
-    command -v apt-get > /dev/null && [ "$(id -u)" = 0 ]
 }
 
 apt_update() {
