@@ -160,6 +160,22 @@ test_that("a graph shows the edges at its lambda2", {
     expect_equal(nrow(lines), nrow(edges(fit)))
 })
 
+test_that("legends name the conditions, where they are known", {
+    graph <- hand_graph()
+    graph$conditions <- c(x = "ill", y = "well")
+    labels <- function(plot, aesthetic) {
+        plot$scales$get_scales(aesthetic)$get_labels()
+    }
+    plot <- draw_change_graph(graph)
+    expect_equal(labels(plot, "colour"), c("higher in ill", "higher in well"))
+    expect_equal(labels(plot, "linetype"), labels(plot, "colour"))
+    plot <- draw_change_matrix(graph)
+    expect_match(plot$scales$get_scales("fill")$name, "higher in ill")
+    expect_equal(sign_labels(c("higher in y", "detected"), graph$conditions),
+                 c("higher in well", "detected"))
+    expect_equal(sign_labels("higher in x", NULL), "higher in x")
+})
+
 test_that("the matrix has every edge twice, neighbours close together", {
     graph <- hand_graph()
     order <- matrix_order(graph)

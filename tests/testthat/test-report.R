@@ -68,8 +68,8 @@ test_that("a page is written, whole and by itself", {
                      ignore.case = TRUE)
     }
     # Nothing comes from elsewhere.
-    sources <- regmatches(page, gregexpr("(src|href)=\"[^\"#]{3,60}", page))[[1]]
-    expect_true(all(grepl("\"(data:|#)", sources)))
+    sources <- regmatches(page, gregexpr("(src|href)=\"[^\"#]{3,60}", page))
+    expect_true(all(grepl("\"(data:|#)", sources[[1]])))
     expect_false(grepl("@import|url\\(http", page))
     pictures <- gregexpr("<img[^>]*src=\"data:image/png;base64", page)[[1]]
     expect_equal(length(pictures), length(report_pictures(chosen)))
