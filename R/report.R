@@ -83,8 +83,7 @@ check_reportable <- function(fit) {
 
 # Before minutes are spent on what cannot be written.
 check_report_file <- function(file) {
-    if (!is.character(file) || length(file) != 1L || is.na(file) ||
-        file == "") {
+    if (!is_string(file) || file == "") {
         stop_kliep("file", paste0("`file` must be the name of a file: got ",
                                   describe(file), "."))
     }
@@ -104,10 +103,13 @@ can_write <- function(file) {
     writable(dirname(file)) && (!file.exists(file) || writable(file))
 }
 
+is_string <- function(value) {
+    is.character(value) && length(value) == 1L && !is.na(value)
+}
+
 check_script <- function(script) {
     if (is.null(script)) return(NULL)
-    if (is.character(script) && length(script) == 1L && file.exists(script) &&
-        !dir.exists(script)) {
+    if (is_string(script) && file.exists(script) && !dir.exists(script)) {
         return(readLines(script, warn = FALSE))
     }
     stop_kliep("file", paste0("`script` must be the name of a file: got ",
@@ -115,9 +117,7 @@ check_script <- function(script) {
 }
 
 check_title <- function(title) {
-    if (is.character(title) && length(title) == 1L && !is.na(title)) {
-        return(invisible())
-    }
+    if (is_string(title)) return(invisible())
     stop_kliep("argument", paste0("`title` must be a string: got ",
                                   describe(title), "."))
 }
