@@ -68,10 +68,15 @@ kliep_report <- function(fit, file = "report.html", lambda2 = NULL,
 
 # ---- what is asked for -----------------------------------------------------
 
-check_reportable <- function(fit) {
+# Which of these a fit is, or is a kind of; NA for none.
+report_kind <- function(fit) {
     known <- c("change_path", "kliep_select", "kliep_test", "kliep_stability",
                "kliep_inference")
-    if (inherits(fit, known)) return(invisible())
+    intersect(class(fit), known)[1L]
+}
+
+check_reportable <- function(fit) {
+    if (!is.na(report_kind(fit))) return(invisible())
     stop_kliep(
         "type",
         paste0("A report needs a path, a change, a selection, a test, a ",
@@ -176,7 +181,7 @@ report_summary <- function(fit, lambda2 = NULL) {
     path <- path_of(fit)
     found <- edges(fit, lambda2 = lambda2)
     what <- switch(
-        class(fit)[1L],
+        report_kind(fit),
         kliep_test = paste("kept by permutation at level", format(fit$level)),
         kliep_stability = paste("named by", format(100 * fit$threshold),
                                 "% of all halves or more"),
@@ -243,7 +248,7 @@ data_facts <- function(path, conditions) {
 own_settings <- function(fit) {
     number <- function(value) format(value, digits = 4L)
     switch(
-        class(fit)[1L],
+        report_kind(fit),
         kliep_select = selection_settings(fit),
         kliep_test = c(
             selection_settings(fit$selection),
@@ -417,7 +422,7 @@ picture <- function(title, text, plot) {
 
 own_pictures <- function(fit) {
     switch(
-        class(fit)[1L],
+        report_kind(fit),
         kliep_select = score_picture(fit),
         kliep_test = c(
             picture("Test", paste(

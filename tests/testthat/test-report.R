@@ -93,6 +93,11 @@ test_that("sections follow what was given", {
     expect_equal(titles(path), c("Path", both))
     expect_equal(titles(chosen$fit), c("Strongest edges", both))
     expect_equal(titles(chosen), c("Selection", "Path", both))
+    # A kind of selection is reported as one.
+    auto <- structure(chosen, class = c("kliep_auto", class(chosen)))
+    expect_equal(titles(auto), titles(chosen))
+    expect_equal(report_facts(auto, "settings"),
+                 report_facts(chosen, "settings"))
     expect_equal(titles(test), c("Test", "Any change at all", "Selection",
                                  "Path", both))
     expect_equal(titles(stable), c("Stability", "Path", both))
