@@ -437,10 +437,8 @@ assay_values <- function(x, assay) {
 check_assay <- function(assay, names, n) {
     if (is.null(assay)) assay <- if ("exprs" %in% names) "exprs" else 1
     known <- if (is.character(assay)) names else seq_len(n)
-    if ((is.character(assay) || is.numeric(assay)) && length(assay) == 1L &&
-        assay %in% known) {
-        return(match(assay, known))
-    }
+    at <- if (length(assay) == 1L) match(assay, known, 0L) else 0L
+    if (at > 0L) return(at)
     stop_kliep(
         "assay",
         paste0("There is no assay ", describe(assay), " among ", n,
