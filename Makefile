@@ -5,7 +5,8 @@ with_library = R_LIBS="$(CURDIR)/$(library)$${R_LIBS:+:$$R_LIBS}"
 rust = . tools/rust.sh; find_rust;
 workspace = --manifest-path src/rust/Cargo.toml
 
-.PHONY: help setup install demo test lint document check bench dist clean
+.PHONY: help setup install demo test lint document check bench paper site \
+    dist clean
 
 help:
 	@echo "make demo      set up, install, and find the changes in a simulated pair"
@@ -16,6 +17,8 @@ help:
 	@echo "make document  man/ and NAMESPACE from the roxygen comments"
 	@echo "make check     R CMD check --as-cran of the source tarball"
 	@echo "make bench     the timing and memory table"
+	@echo "make paper     the experiments of the paper, for the vignettes"
+	@echo "make site      the web site, into build/site"
 	@echo "make dist      the source tarball, with its crates inside"
 	@echo "make clean     remove what these have built"
 
@@ -53,6 +56,16 @@ bench:
 	@sh tools/setup.sh test
 	@sh tools/install.sh $(library)
 	@$(with_library) Rscript bench/run.R
+
+paper:
+	@sh tools/setup.sh test
+	@sh tools/install.sh $(library)
+	@$(with_library) Rscript bench/paper/run.R
+
+site:
+	@sh tools/setup.sh site
+	@sh tools/install.sh $(library)
+	@$(with_library) Rscript tools/site.R
 
 dist:
 	@sh tools/setup.sh check
