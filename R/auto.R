@@ -19,7 +19,10 @@
 #'
 #' All of them are fitted symmetrically (`direction = "symmetric"`), over a
 #' path of `lambda2`, and scored by cross-validation as [kliep_select()] does:
-#' the candidates see the same folds.
+#' the candidates see the same folds. The score estimates how much of the
+#' divergence between the two networks a candidate explains; the polynomial, with
+#' many coefficients for every edge, is only taken where it explains twice as
+#' much as the best of the others.
 #'
 #' @inheritParams kliep_select
 #' @param nlambda How many values of `lambda2` to try for each candidate.
@@ -54,16 +57,20 @@ kliep_auto <- function(x, y = NULL, folds = 5, nlambda = 20,
     paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
                        label = "Paths of all candidates")
     scores <- cross_validate(ready$problems, ready$samples, paths, parts)
+    passed_over <- pass_over(candidates, scores)
     selection <- new_selection(candidates, paths, scores, "cv", rule,
-                               folds = parts$folds, call = call)
-    new_auto(with_conditions(selection, found), seen)
+                               folds = parts$folds, call = call,
+                               passed_over = passed_over)
+    new_auto(with_conditions(selection, found), seen, passed_over)
 }
 
 # The only place the class is set.
-new_auto <- function(selection, seen) {
+new_auto <- function(selection, seen, passed_over) {
     selection$seen <- seen
     selection$reasons <- c(say_seen(seen), say_tried(selection, seen),
-                           say_chosen(selection), say_edges(selection))
+                           say_chosen(selection, passed_over),
+                           say_passed_over(selection, passed_over),
+                           say_edges(selection))
     class(selection) <- c("kliep_auto", class(selection))
     selection
 }
@@ -125,9 +132,9 @@ is_counts <- function(values) {
 # ---- what to try -----------------------------------------------------------
 
 auto_candidates <- function(seen) {
-    candidate <- function(label, features, normalizer) {
+    candidate <- function(label, features, normalizer, rich = FALSE) {
         list(label = label, name = label, features = features, lambda1 = 0.1,
-             normalizer = normalizer)
+             normalizer = normalizer, rich = rich)
     }
     if (seen$two_valued) {
         return(list(candidate("Ising", feat_ising(), "empirical")))
@@ -138,10 +145,24 @@ auto_candidates <- function(seen) {
                   "gaussian"),
         candidate("nonparanormal, power 2", feat_nonparanormal(2),
                   "gaussian"),
-        candidate("polynomial, degree 4", feat_polynomial(4), "empirical")
+        candidate("polynomial, degree 4", feat_polynomial(4), "empirical",
+                  rich = TRUE)
     )
     # Powers that stretch tails are of no use where these are heavy.
     all[c(TRUE, TRUE, !seen$heavy, seen$rich && !seen$heavy)]
+}
+
+# The score estimates how much of the divergence between the networks a
+# candidate explains. One with many coefficients for every edge has to explain
+# twice as much as the best of the others to be worth them.
+pass_over <- function(candidates, scores) {
+    best <- vapply(scores, function(rows) max(-Inf, rows$score, na.rm = TRUE),
+                   1)
+    rich <- vapply(candidates, `[[`, NA, "rich")
+    if (all(rich) || !any(rich)) return(character())
+    simple <- max(0, best[!rich])
+    labels <- vapply(candidates, `[[`, "", "label")
+    labels[rich & best < 2 * simple]
 }
 
 # ---- reasons ---------------------------------------------------------------
@@ -183,8 +204,9 @@ say_tried <- function(selection, seen) {
                 "`npn_transform()`, or `log1p()`."))
 }
 
-say_chosen <- function(selection) {
+say_chosen <- function(selection, passed_over) {
     best <- best_by_candidate(selection$scores)
+    best <- best[!best$candidate %in% passed_over, ]
     row <- selection$scores[selection$scores$selected, ]
     fit <- selection$fit
     number <- function(value) format(signif(value, 2L))
@@ -200,6 +222,18 @@ say_chosen <- function(selection) {
                    "(standard error ", number(row$se), ")"),
         "."
     )
+}
+
+say_passed_over <- function(selection, passed_over) {
+    best <- best_by_candidate(selection$scores)
+    row <- selection$scores[selection$scores$selected, ]
+    chosen <- best$score[best$candidate == row$candidate]
+    ahead <- best[best$candidate %in% passed_over & best$score > chosen, ]
+    if (nrow(ahead) == 0L) return(NULL)
+    number <- function(value) format(signif(value, 2L))
+    paste0("Under the ", ahead$candidate, ", they are more likely (score ",
+           number(ahead$score), " against ", number(chosen), "), but not ",
+           "twice as much: not worth many coefficients for every edge.")
 }
 
 say_edges <- function(selection) {

@@ -282,10 +282,13 @@ pool_folds <- function(folds, steps) {
 
 # ---- the choice ------------------------------------------------------------
 
+# `passed_over` names candidates that are scored and not to be chosen.
 new_selection <- function(candidates, paths, scores, criterion, rule, folds,
-                          call) {
+                          call, passed_over = character()) {
     table <- do.call(rbind, Map(score_table, candidates, paths, scores))
-    chosen <- choose_row(table, rule)
+    open <- table
+    open$score[open$candidate %in% passed_over] <- NA
+    chosen <- choose_row(open, rule)
     table$selected <- seq_len(nrow(table)) == chosen
     at <- match(table$candidate[chosen],
                 vapply(candidates, `[[`, "", "label"))

@@ -29,6 +29,20 @@ test_that("the features fit the data", {
     expect_gte(times_picked(bent, "nonparanormal"), 2)
 })
 
+test_that("many coefficients have to explain twice as much", {
+    candidates <- list(list(label = "simple", rich = FALSE),
+                       list(label = "rich", rich = TRUE))
+    passed <- function(simple, rich) {
+        pass_over(candidates, list(data.frame(score = c(simple, NA)),
+                                   data.frame(score = rich)))
+    }
+    expect_identical(passed(0.1, 0.19), "rich")
+    expect_identical(passed(0.1, 0.21), character())
+    expect_identical(passed(-0.1, 0.01), character())
+    expect_identical(passed(-0.1, -0.01), "rich")
+    expect_identical(pass_over(candidates[1], list()), character())
+})
+
 test_that("a choice comes with its reasons, and is a selection", {
     set.seed(1)
     pair <- sim_gaussian(d = 8, n = 400, n_changed = 4)
