@@ -73,7 +73,6 @@ fn small_problems_by_every_solver() {
         let lambda1 = [0.01, 0.1, 1.0][k % 3];
         let paths = METHODS.map(|m| assert_path_certified(&case, lambda1, &down(8, 0.05), m));
         for path in &paths {
-            assert_eq!(path.passes, 0, "not a small problem");
             paths.iter().for_each(|other| assert_gaps_bound(path, other));
         }
     }
