@@ -10,7 +10,9 @@ bench_study <- function(runs = 20L) {
         study_simulators(), study_methods(), runs = runs,
         checkpoint = file.path(study_folder, "networks"), progress = FALSE
     ))
-    saveRDS(study, file.path(study_folder, "study.rds"))
+    # For the vignette on the method.
+    saveRDS(study_table(study), file.path("inst", "paper", "study.rds"),
+            version = 3)
     rbind(study_rows(study), diamond_study_rows(), normalizer_rows(),
           cholesky_row(), auto_rows())
 }
@@ -89,10 +91,34 @@ power_at <- function(curve, fdp) {
     max(0, curve$curve$recall[which(within)])
 }
 
-study_rows <- function(study) {
+with_power <- function(study) {
     study <- study[is.na(study$error), ]
     study$power1 <- vapply(study$curve, power_at, 0, fdp = 0.1)
     study$power2 <- vapply(study$curve, power_at, 0, fdp = 0.2)
+    study
+}
+
+# Means over runs, one row for each setting and method.
+study_table <- function(study) {
+    study <- as.data.frame(with_power(study))
+    key <- paste(study$simulator, study$method)
+    parts <- split(study, factor(key, unique(key)))
+    do.call(rbind, unname(lapply(parts, function(rows) {
+        data.frame(
+            setting = rows$simulator[1L], method = rows$method[1L],
+            runs = nrow(rows),
+            power1 = mean(rows$power1), power1_se =
+                standard_error_of(rows$power1),
+            power2 = mean(rows$power2), power2_se =
+                standard_error_of(rows$power2),
+            average_precision = mean(rows$average_precision),
+            seconds = stats::median(rows$seconds)
+        )
+    })))
+}
+
+study_rows <- function(study) {
+    study <- with_power(study)
     at <- factor(study$simulator, unique(study$simulator))
     do.call(rbind, lapply(split(study, at), setting_rows))
 }
