@@ -399,7 +399,8 @@ global_tests <- function(estimate, se, level, maxima) {
     data.frame(
         type = names(maxima),
         statistic = unname(statistic[names(maxima)]),
-        critical = vapply(maxima, largest_quantile, 1, level, USE.NAMES = FALSE),
+        critical = vapply(maxima, largest_quantile, 1, level,
+                          USE.NAMES = FALSE),
         p_value = mapply(function(draws, observed) {
             (1 + sum(draws >= observed)) / (1 + length(draws))
         }, maxima, statistic[names(maxima)], USE.NAMES = FALSE)
@@ -456,60 +457,6 @@ print.kliep_inference <- function(x, most = 10L, ...) {
     if (left > 0L) cat("... and ", left, " more: result$estimates\n", sep = "")
     cat("\nNext: edges(result), confint(result), plot(result)\n")
     invisible(x)
-}
-
-#' The edges that have changed, by a test
-#'
-#' The edges of an inference for which "no change" is rejected, smallest
-#' p-value first.
-#'
-#' @param object The result of [kliep_infer()].
-#' @param rule `"BH"` and `"BY"` control the expected share of false ones among
-#'   them (the false discovery rate) at \eqn{1 - \mathtt{level}}{1 - level};
-#'   `"plain"` and `"studentized"` the probability of any false one, by the
-#'   intervals that hold for all edges at once; `"pointwise"` looks at every
-#'   edge by itself.
-#' @param level The confidence level; by default that of the inference.
-#' @param lambda2 Not used.
-#' @param ... Must be empty.
-#' @return A data frame with one row for each edge: `from`, `to`, `weight` (the
-#'   estimate), `se`, `lower` and `upper` (of the interval that belongs to the
-#'   rule, point-wise for `"BH"` and `"BY"`), `p_value`, and for these two
-#'   `adjusted`.
-#' @export
-#' @examples
-#' set.seed(1)
-#' theta_x <- ising_chain(8, coupling = 0.4)
-#' theta_y <- ising_change(theta_x, n_changed = 2, change = -0.6)
-#' pair <- sim_ising(theta_x, theta_y, n = 400)
-#' result <- kliep_infer(pair$x, pair$y, feat_ising())
-#' edges(result, rule = "BY")
-#' edges(result, rule = "studentized")
-edges.kliep_inference <- function(object, lambda2 = NULL,
-                                  rule = c("BH", "BY", "studentized", "plain",
-                                           "pointwise"),
-                                  level = object$level, ...) {
-    check_dots(list(...), names(formals()), "edges")
-    rule <- check_choice(rule, "rule", c("BH", "BY", "studentized", "plain",
-                                         "pointwise"))
-    level <- check_fraction(level, "level")
-    adjusts <- rule %in% c("BH", "BY")
-    type <- if (adjusts) "pointwise" else rule
-    check_draws(object, type)
-    table <- object$estimates
-    both <- interval_columns(table$estimate, table$se, level, object$maxima,
-                             type)
-    found <- data.frame(
-        table[c("from", "to")], weight = table$estimate, se = table$se, both,
-        p_value = table$p_value
-    )
-    if (adjusts) found$adjusted <- stats::p.adjust(table$p_value, rule)
-    rejected <- if (adjusts) found$adjusted <= 1 - level else
-        both$lower > 0 | both$upper < 0
-    found <- found[which(rejected), ]
-    found <- found[order(found$p_value), ]
-    rownames(found) <- NULL
-    found
 }
 
 # Intervals for all edges at once need the bootstrap.

@@ -558,17 +558,6 @@ print.kliep_test <- function(x, most = 10L, ...) {
     invisible(x)
 }
 
-#' @rdname edges
-#' @export
-edges.kliep_test <- function(object, lambda2 = NULL, ...) {
-    check_dots(list(...), names(formals()), "edges")
-    refuse_lambda2(lambda2, "selection", "A test")
-    kept <- object$edges[object$edges$kept, ]
-    kept[c("paper", "kept")] <- NULL
-    rownames(kept) <- NULL
-    kept
-}
-
 refuse_lambda2 <- function(lambda2, part, what) {
     if (is.null(lambda2)) return(invisible())
     stop_kliep("argument",

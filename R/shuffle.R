@@ -32,10 +32,11 @@ cut_blocks <- function(n, size) {
 }
 
 check_block_labels <- function(block, n_x, n_y) {
-    fits <- setequal(names(block), c("x", "y")) && length(block) == 2L &&
-        all(vapply(block, is.atomic, NA)) && !anyNA(unlist(block)) &&
-        length(block$x) == n_x && length(block$y) == n_y
-    if (!fits) {
+    named <- identical(sort(names(block)), c("x", "y"))
+    sound <- function(labels, n) {
+        is.atomic(labels) && length(labels) == n && !anyNA(labels)
+    }
+    if (!named || !sound(block$x, n_x) || !sound(block$y, n_y)) {
         stop_kliep(
             "block",
             paste0("`block` must be a number, or a list of labels `x` and ",

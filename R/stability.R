@@ -451,14 +451,3 @@ print.kliep_stability <- function(x, most = 10L, ...) {
     cat("\nNext: edges(stable), plot(stable), stable$edges, stable$bounds\n")
     invisible(x)
 }
-
-#' @rdname edges
-#' @export
-edges.kliep_stability <- function(object, lambda2 = NULL, ...) {
-    check_dots(list(...), names(formals()), "edges")
-    refuse_lambda2(lambda2, "path", "Stability selection")
-    kept <- object$edges[object$edges$kept, ]
-    kept$kept <- NULL
-    rownames(kept) <- NULL
-    kept
-}

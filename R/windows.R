@@ -552,39 +552,6 @@ window_edges <- function(values, windows, tested) {
 
 # ---- methods ---------------------------------------------------------------
 
-#' The edges that have changed, window by window
-#'
-#' @param object The result of [kliep_windows()].
-#' @param lambda2 Must be `NULL`: every window has its own.
-#' @param window The numbers of the windows wanted; `NULL` for all.
-#' @param ... Must be empty.
-#' @return A data frame with one row for each window and edge, strongest first
-#'   in each window: `window`, `start`, `end`, `from`, `to` and `weight`, and
-#'   for tested windows `p_value` and `p_adjusted`.
-#' @export
-#' @examples
-#' set.seed(1)
-#' pair <- sim_keywords(times = 600)
-#' found <- kliep_windows(log1p(pair$x), log1p(pair$y), width = 150,
-#'                        nlambda = 10)
-#' edges(found)
-#' edges(found, window = 2)
-edges.kliep_windows <- function(object, lambda2 = NULL, window = NULL, ...) {
-    check_dots(list(...), names(formals()), "edges")
-    refuse_lambda2(lambda2, "fits[[window]]", "Every window")
-    if (is.null(window)) return(object$edges)
-    unknown <- setdiff(window, object$windows$window)
-    if (length(unknown) > 0L) {
-        stop_kliep("argument",
-                   paste0("There are ", count_of(nrow(object$windows),
-                                                 "window"),
-                          ": got `window` ", name_some(unknown), "."))
-    }
-    table <- object$edges[object$edges$window %in% window, ]
-    rownames(table) <- NULL
-    table
-}
-
 #' When each edge appears
 #'
 #' @param object The result of [kliep_windows()].

@@ -380,8 +380,9 @@ test_that("edges that cannot be estimated are missing, with the reason", {
     # V1 and V2 always agree in x: a ratio without penalty has no end.
     pair$x[, 2] <- pair$x[, 1]
     edge <- data.frame(from = c(1, 3), to = c(2, 4))
-    run <- function(...) infer(pair, edges = edge, n_boot = 50, lambda = 1e3,
-                               ...)
+    run <- function(...) {
+        infer(pair, edges = edge, n_boot = 50, lambda = 1e3, ...)
+    }
     expect_warning(got <- run(estimator = "one_step"), "1 of 2 edges",
                    class = "kliep_warning_not_estimated")
     expect_equal(got$diagnostics$status, c("no_refit", "estimated"))
