@@ -20,9 +20,9 @@
 #' All of them are fitted symmetrically (`direction = "symmetric"`), over a
 #' path of `lambda2`, and scored by cross-validation as [kliep_select()] does:
 #' the candidates see the same folds. The score estimates how much of the
-#' divergence between the two networks a candidate explains; the polynomial, with
-#' many coefficients for every edge, is only taken where it explains twice as
-#' much as the best of the others.
+#' divergence between the two networks a candidate explains; the polynomial,
+#' with many coefficients for every edge, is only taken where it explains twice
+#' as much as the best of the others.
 #'
 #' @inheritParams kliep_select
 #' @param nlambda How many values of `lambda2` to try for each candidate.
