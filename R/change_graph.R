@@ -160,6 +160,8 @@ as.matrix.kliep_inference <- as.matrix.change_path
 #' Ranks the variables by how much of their neighbourhood has changed.
 #'
 #' @inheritParams as_igraph
+#' @param object A path, a fit, a selection, a test, a stability selection or an
+#'   inference.
 #' @param by What to rank by: `"degree"`, the number of changed edges (ties by
 #'   strength), or `"strength"`, the sum of their absolute weights.
 #' @return A data frame with one row for each variable that has a changed edge,

@@ -16,8 +16,8 @@
 #' \deqn{a = \frac{A}{1 + A} \cdot \frac{1}{1 + R}}{a = A / (1 + A) / (1 + R)}
 #' where the first part is 1 for a gene without activators. So a dual regulator
 #' activates at low levels and represses at high ones. The activity is rescaled
-#' to [0, 1] by its lowest and highest values over all regulators in [0, 1],
-#' and cut there, for noise can take a regulator over 1:
+#' to values from 0 to 1 by its lowest and highest values over all regulators
+#' from 0 to 1, and cut there, for noise can take a regulator over 1:
 #' \deqn{f = (a - a_{min}) / (a_{max} - a_{min})}{f = (a - a_min) / (a_max -
 #'   a_min).}
 #' The level of the gene is f times biological noise, which its targets see,
