@@ -187,3 +187,13 @@ edges.kliep_windows <- function(object, lambda2 = NULL, window = NULL, ...) {
     rownames(table) <- NULL
     table
 }
+
+# The first of the edges that are kept, and how many more there are.
+print_kept <- function(kept, most) {
+    if (nrow(kept) > 0L) {
+        cat("\n")
+        print(utils::head(kept, most), digits = 3L, row.names = FALSE)
+    }
+    left <- nrow(kept) - most
+    if (left > 0L) cat("... and ", left, " more\n", sep = "")
+}

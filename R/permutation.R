@@ -547,13 +547,7 @@ format_range <- function(values) {
 #' @export
 print.kliep_test <- function(x, most = 10L, ...) {
     cat(format(x), sep = "\n")
-    kept <- edges(x)
-    if (nrow(kept) > 0L) {
-        cat("\n")
-        print(utils::head(kept, most), digits = 3L, row.names = FALSE)
-    }
-    left <- nrow(kept) - most
-    if (left > 0L) cat("... and ", left, " more\n", sep = "")
+    print_kept(edges(x), most)
     cat("\nNext: edges(test), plot(test), test$edges, test$selection\n")
     invisible(x)
 }

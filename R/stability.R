@@ -441,13 +441,7 @@ format.kliep_stability <- function(x, ...) {
 #' @export
 print.kliep_stability <- function(x, most = 10L, ...) {
     cat(format(x), sep = "\n")
-    kept <- edges(x)
-    if (nrow(kept) > 0L) {
-        cat("\n")
-        print(utils::head(kept, most), digits = 3L, row.names = FALSE)
-    }
-    left <- nrow(kept) - most
-    if (left > 0L) cat("... and ", left, " more\n", sep = "")
+    print_kept(edges(x), most)
     cat("\nNext: edges(stable), plot(stable), stable$edges, stable$bounds\n")
     invisible(x)
 }
