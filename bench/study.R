@@ -240,7 +240,8 @@ cholesky_row <- function(d = 500L, n = 600L, steps = 20L) {
 
 # ---- kliep_auto() ----------------------------------------------------------
 
-auto_rows <- function(seeds = 10L) {
+# The seeds are not those that the rule about polynomials was made on.
+auto_rows <- function(seeds = 11:20) {
     data <- list(
         "0/1 data: Ising" = function() {
             couplings <- ising_chain(10, 0.4)
@@ -257,7 +258,7 @@ auto_rows <- function(seeds = 10L) {
     wanted <- c("Ising", "polynomial", "Gaussian|nonparanormal",
                 "nonparanormal")
     do.call(rbind, Map(function(simulate, what, pattern) {
-        picked <- vapply(seq_len(seeds), function(seed) {
+        picked <- vapply(seeds, function(seed) {
             with_seed(seed, {
                 pair <- simulate()
                 chosen <- kliep_auto(pair$x, pair$y)
