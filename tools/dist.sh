@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.."
 find_rust || { explain_rust >&2; exit 1; }
 log=$PWD/build/dist.log
 stage=$PWD/build/dist
+# CRAN's limit, in bytes.
+most=5000000
 rm -rf "$stage"
 mkdir -p "$stage/kliepnet"
 
@@ -18,20 +20,28 @@ git ls-files --cached --others --exclude-standard |
     done |
     tar cf - -T - | (cd "$stage/kliepnet" && tar xf -)
 
-cd "$stage/kliepnet/src/rust"
 # What cargo prints is the configuration that tools/cargo-build.sh writes.
-cargo vendor --locked "$stage/vendor" > "$log" 2>&1 || {
+sh tools/vendor.sh "$stage/vendor" > "$log" 2>&1 || {
     cat "$log" >&2
     exit 1
 }
-(cd "$stage" && tar cf - vendor) | xz -9e > vendor.tar.xz
-
 cd "$stage"
+tar cf - vendor | xz -9e > kliepnet/src/rust/vendor.tar.xz
+rm -rf vendor
+
 R CMD build kliepnet >> "$log" 2>&1 || {
     tail -n 40 "$log" >&2
     exit 1
 }
 cd ../..
-mv "$stage"/kliepnet_*.tar.gz .
+tarball=$(basename "$stage"/kliepnet_*.tar.gz)
+size=$(wc -c < "$stage/$tarball")
+if [ "$size" -gt "$most" ]; then
+    echo "dist: $tarball has $size bytes, and CRAN takes $most." \
+        "Its largest files:" >&2
+    tar tvzf "$stage/$tarball" | sort -k 3 -n -r | head -n 10 >&2
+    exit 1
+fi
+mv "$stage/$tarball" .
 rm -rf "$stage"
-ls -l kliepnet_*.tar.gz | awk '{ printf "dist: %s (%.1f MB)\n", $NF, $5 / 1e6 }'
+echo "$size $tarball" | awk '{ printf "dist: %s (%.1f MB)\n", $2, $1 / 1e6 }'

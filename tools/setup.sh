@@ -8,7 +8,11 @@ cd "$(dirname "$0")/.."
 . tools/rust.sh
 purpose=${1:-run}
 log=build/setup.log
-mkdir -p build
+if ! mkdir -p build 2> /dev/null || [ ! -w build ]; then
+    echo "set-up: no write access to $PWD: copy this tree to a folder of" \
+        "yours and try again." >&2
+    exit 1
+fi
 
 can_install() {
     command -v apt-get > /dev/null && [ "$(id -u)" = 0 ]
@@ -44,7 +48,7 @@ lint)
     ;;
 document) packages="$packages roxygen2" ;;
 check)
-    commands="$commands git qpdf checkbashisms pandoc"
+    commands="$commands git qpdf checkbashisms pandoc pngquant"
     packages="$packages $tested $vignettes"
     ;;
 site)
@@ -155,20 +159,37 @@ fi
 
 # ---- or saying what to get -------------------------------------------------
 
+# What to type for R packages, which CRAN or Bioconductor has.
+explain_packages() {
+    quoted=$(printf '"%s", ' "$@")
+    echo "R packages, in R by" \
+        "BiocManager::install(c(${quoted%, })), which takes them from CRAN" \
+        "and Bioconductor"
+}
+
+explain() {
+    case $1 in
+    rust) explain_rust ;;
+    R) echo "R 4.2 or newer" ;;
+    cc) echo "a C compiler (cc)" ;;
+    cargo-fmt | cargo-clippy)
+        echo "${1#cargo-} (rustup component add ${1#cargo-})"
+        ;;
+    *) echo "$1" ;;
+    esac
+}
+
 [ -n "$lacking$packages" ] || exit 0
-{
-    echo "set-up: please install what is missing, and try again:"
-    for name in $lacking; do
-        case $name in
-        rust) echo "  - $(explain_rust)" ;;
-        R) echo "  - R 4.2 or newer" ;;
-        cc) echo "  - a C compiler (cc)" ;;
-        cargo-fmt | cargo-clippy)
-            echo "  - ${name#cargo-} (rustup component add rustfmt clippy)"
-            ;;
-        *) echo "  - $name" ;;
-        esac
-    done
-    [ -z "$packages" ] || echo "  - R packages:" $packages
-} >&2
+# Rust has a sentence of its own.
+if [ "$(echo $lacking)" = rust ] && [ -z "$packages" ]; then
+    echo "set-up: $(explain_rust)" >&2
+    exit 1
+fi
+message=
+for name in $lacking; do
+    message="$message; $(explain "$name" | sed 's/\.$//')"
+done
+# shellcheck disable=SC2086
+[ -z "$packages" ] || message="$message; $(explain_packages $packages)"
+echo "set-up: install what is missing, and try again: ${message#; }." >&2
 exit 1
