@@ -26,7 +26,7 @@ setup:
 	@sh tools/setup.sh run
 
 install: setup
-	R CMD INSTALL .
+	@sh tools/install.sh "$$(Rscript -e 'cat(.libPaths()[1])')"
 
 demo: setup
 	@sh tools/install.sh $(library)

@@ -16,9 +16,30 @@ build() {
         --manifest-path rust/Cargo.toml --target-dir "$target_dir" "$@"
 }
 
+# Does cargo have all the crates, whatever else went wrong?
+has_crates() {
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    cargo fetch --locked --offline --manifest-path rust/Cargo.toml \
+        --target "$host" > /dev/null 2>&1
+}
+
+# What cargo says of crates that it cannot get is long, and no help.
+explain_crates() {
+    cargo_home=${CARGO_HOME:-$HOME/.cargo}
+    if mkdir -p "$cargo_home" 2> /dev/null && [ -w "$cargo_home" ]; then
+        echo "kliepnet: cargo could not fetch the crates that are needed:" \
+            "connect to the network and try again, or install the tarball" \
+            "that 'make dist' makes, which has them inside."
+    else
+        echo "kliepnet: cargo has no write access to $cargo_home, where it" \
+            "keeps crates: set CARGO_HOME to a folder of yours and try again."
+    fi
+}
+
 if [ ! -f rust/vendor.tar.xz ]; then
-    build
-    exit
+    build && exit
+    has_crates || explain_crates >&2
+    exit 1
 fi
 
 # The tarball of a release brings its crates along. They and the cargo home

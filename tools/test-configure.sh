@@ -1,7 +1,8 @@
 #!/bin/sh
-# What configure says and writes, with every kind of Rust it may meet. The
-# Rust is made up: a folder with a `cargo` and a `rustc` that only tell their
-# version. Last line: "N passed, N failed".
+# What configure and the other scripts say and write, with every kind of Rust
+# they may meet, and where something else is missing. The Rust is made up: a
+# folder with a `cargo` and a `rustc` that only tell their version. Last line:
+# "N passed, N failed".
 
 top=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
@@ -11,7 +12,7 @@ failed=0
 
 # The commands configure may use, and no Rust that this machine may have.
 mkdir "$work/bin"
-for name in sh sed awk dirname uname cat; do
+for name in sh sed awk dirname uname cat mkdir grep tr tail touch; do
     ln -s "$(command -v "$name")" "$work/bin/$name"
 done
 
@@ -29,21 +30,42 @@ fake_rust() {
     done
 }
 
+# fake_command <name> [line...]: a command that runs these lines.
+fake_command() {
+    name=$1
+    shift
+    mkdir -p "$work/rust"
+    { echo '#!/bin/sh'; printf '%s\n' "$@"; } > "$work/rust/$name"
+    chmod +x "$work/rust/$name"
+}
+
 # A package with nothing but its configure, and an empty home.
 fresh() {
     rm -rf "$work/package" "$work/home" "$work/rust"
     mkdir -p "$work/package/src/rust" "$work/package/tools" "$work/home"
     cp "$top/configure" "$top/DESCRIPTION" "$work/package"
-    cp "$top/tools/rust.sh" "$work/package/tools"
+    cp "$top/tools/rust.sh" "$top/tools/cargo-build.sh" \
+        "$top/tools/setup.sh" "$top/tools/install.sh" "$work/package/tools"
     cp "$top/src/Makevars.in" "$work/package/src"
 }
 
-# run_configure [NAME=value...]: sets status, and said to all it printed.
-run_configure() {
-    said=$(cd "$work/package" && env -i HOME="$work/home" \
-        PATH="$work/rust:$work/bin" "$@" "$work/bin/sh" ./configure 2>&1)
+# run_in <folder> [NAME=value...] <command...>: sets status, and said to all
+# it printed.
+run_in() {
+    folder=$1
+    shift
+    said=$(cd "$folder" && env -i HOME="$work/home" \
+        PATH="$work/rust:$work/bin" "$@" 2>&1)
     status=$?
 }
+
+run_configure() {
+    run_in "$work/package" "$@" "$work/bin/sh" ./configure
+}
+
+# A folder that nobody can make, not even root.
+impossible=$work/file/folder
+touch "$work/file"
 
 # expect <what should be true> <command...>
 expect() {
@@ -127,16 +149,28 @@ run_configure CARGO_HOME="$work/home/cargo"
 expect "Rust is found in CARGO_HOME" succeeds
 
 fresh
-fake_rust "$work/rust" 2.0.0
 touch "$work/package/src/rust/vendor.tar.xz"
+fake_rust "$work/rust" 2.0.0
+run_configure
+expect "an archive of crates without xz: configure fails" fails
+expect "an archive of crates without xz: says what to install" \
+    says "needs xz to unpack its crates: install it"
+fake_command xz
 run_configure
 expect "an archive of crates is used, offline" says "vendored ones, offline"
 
 fresh
 fake_rust "$work/rust" 2.0.0
-run_configure CARGO_TARGET_DIR=/elsewhere
+run_configure CARGO_TARGET_DIR="$work/elsewhere"
 expect "a target folder of the user's is used" \
-    writes "= /elsewhere/release/libkliepnet.a"
+    writes "= $work/elsewhere/release/libkliepnet.a"
+
+fresh
+fake_rust "$work/rust" 2.0.0
+run_configure CARGO_TARGET_DIR="$impossible"
+expect "a target folder that cannot be written: configure fails" fails
+expect "a target folder that cannot be written: says what to set" \
+    says "no write access to $impossible.*set CARGO_TARGET_DIR"
 
 fresh
 fake_rust "$work/rust" 2.0.0
@@ -151,6 +185,95 @@ stated_in_cargo() {
     esac
 }
 expect "Cargo.toml states the same minimum" stated_in_cargo
+
+# ---- the build -------------------------------------------------------------
+
+# A cargo whose build fails, and whose fetch says whether it has the crates.
+run_build() {
+    fresh
+    fake_command rustc 'echo "host: made-up"'
+    fake_command cargo "[ \"\$1\" = fetch ] && exit $1" \
+        'echo "error: from cargo"; exit 101'
+    shift
+    run_in "$work/package/src" "$@" "$work/bin/sh" ../tools/cargo-build.sh \
+        "" rust/target
+}
+
+breaks() { [ "$status" -ne 0 ]; }
+is_silent_on() { ! says "$1"; }
+
+run_build 1
+expect "no crates: the build fails" breaks
+expect "no crates: it says how to do without a network" \
+    says "could not fetch the crates .*install the tarball"
+
+run_build 1 CARGO_HOME="$impossible"
+expect "no write access to cargo's home: it says what to set" \
+    says "no write access to $impossible.*set CARGO_HOME"
+
+run_build 0
+expect "any other failure is left to cargo" says "error: from cargo"
+expect "and not explained away" is_silent_on "^kliepnet:"
+
+# ---- make ------------------------------------------------------------------
+
+# run_setup <missing R packages> [NAME=value...]: neither root nor apt.
+run_setup() {
+    for name in R cc make xz; do
+        [ "$name" = "$absent" ] || fake_command "$name"
+    done
+    fake_command id 'echo 1000'
+    fake_command Rscript "printf '%s' '$1'"
+    shift
+    run_in "$work/package" "$@" "$work/bin/sh" tools/setup.sh run
+}
+
+absent=
+fresh
+fake_rust "$work/rust" 2.0.0
+run_setup ""
+expect "nothing missing: set-up succeeds" succeeds
+expect "nothing missing: and is silent" [ -z "$said" ]
+
+fresh
+run_setup ""
+expect "make without Rust: fails" breaks
+expect "make without Rust: says what to install" \
+    says "install Rust $minimum or newer"
+expect "make without Rust: in one line" one_line
+
+fresh
+fake_rust "$work/rust" 2.0.0
+run_setup "ggplot2 Matrix"
+expect "make without R packages: fails" breaks
+expect "make without R packages: says what to type" \
+    says 'BiocManager::install(c("ggplot2", "Matrix"))'
+expect "make without R packages: in one line" one_line
+
+absent=xz
+fresh
+fake_rust "$work/rust" 2.0.0
+run_setup "ggplot2"
+expect "make without several things: names them" \
+    says "missing, and try again: xz; R packages.*ggplot2"
+expect "make without several things: in one line" one_line
+
+absent=
+fresh
+fake_rust "$work/rust" 2.0.0
+touch "$work/package/build"
+run_setup ""
+expect "make in a tree that cannot be written: fails" breaks
+expect "make in a tree that cannot be written: says what to do" \
+    says "no write access to $work/package: copy this tree"
+expect "make in a tree that cannot be written: in one line" one_line
+
+fresh
+run_in "$work/package" "$work/bin/sh" tools/install.sh "$impossible"
+expect "a library that cannot be written: fails" breaks
+expect "a library that cannot be written: says what to set" \
+    says "no write access to $impossible: set R_LIBS"
+expect "a library that cannot be written: in one line" one_line
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
