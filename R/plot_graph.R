@@ -280,7 +280,7 @@ theme_graph <- function(height = 1) {
         ggplot2::labs(x = NULL, y = NULL),
         theme_kliepnet(),
         ggplot2::theme(axis.text = ggplot2::element_blank(),
-                       legend.key.width = grid::unit(30, "pt"),
+                       legend.key.width = ggplot2::unit(30, "pt"),
                        legend.title = ggplot2::element_text(size = 9),
                        panel.grid = ggplot2::element_blank(),
                        strip.text = ggplot2::element_text(hjust = 0))

@@ -123,7 +123,8 @@ in_both <- function(vertices) {
 }
 
 arrow_head <- function(directed) {
-    if (directed) grid::arrow(length = grid::unit(4, "pt"), type = "closed")
+    if (!directed) return(NULL)
+    ggplot2::arrow(length = ggplot2::unit(4, "pt"), type = "closed")
 }
 
 # The more edges there are, the fainter.
