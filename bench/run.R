@@ -1,11 +1,11 @@
 # The timing and memory table. `make bench` prints all of it, and
-# `make bench ONLY="paper memory"` the groups named.
+# `make bench ONLY="solvers memory"` the groups named.
 #
 # Times differ from machine to machine and from hour to hour, so nearly every
 # goal is a ratio of things measured in the same run. A goal that is not met
 # says so in the table; only an error makes the exit status non-zero.
 
-for (file in c("rows", "timing", "machine", "samples", "paper", "genome",
+for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
                "memory", "peak", "shapes", "select", "recovery",
                "simulate", "consistency", "baselines", "resample",
                "inference", "study")) {
@@ -14,7 +14,7 @@ for (file in c("rows", "timing", "machine", "samples", "paper", "genome",
 library(kliepnet)
 
 groups <- list(
-    paper = bench_paper,
+    solvers = bench_solvers,
     genome = bench_genome,
     memory = bench_memory,
     peak = bench_peak,

@@ -1,17 +1,17 @@
 # The paper's timing experiment: the default solver against the package's own
 # dual L-BFGS and plain primal, on one thread.
 
-bench_paper <- function(sizes = c(40, 50, 60, 70, 80), repetitions = 7L) {
-    runs <- do.call(rbind, lapply(sizes, time_paper, repetitions))
+bench_solvers <- function(sizes = c(40, 50, 60, 70, 80), repetitions = 7L) {
+    runs <- do.call(rbind, lapply(sizes, time_solver_set, repetitions))
     rbind(
-        do.call(rbind, lapply(sizes, paper_rows, runs, "solver")),
-        paper_rows(80, runs, "call"),
+        do.call(rbind, lapply(sizes, solver_rows, runs, "solver")),
+        solver_rows(80, runs, "call"),
         reached_row("all three: ", sum(runs$reached), sum(runs$steps))
     )
 }
 
 # Every repetition is another pair, on which the solvers take turns.
-time_paper <- function(d, repetitions) {
+time_solver_set <- function(d, repetitions) {
     one <- function(seed) {
         set.seed(seed)
         pair <- sim_gaussian(d = d, n = 150)
@@ -36,7 +36,7 @@ time_solver <- function(method, pair) {
 }
 
 # `clock` is the column of seconds to compare.
-paper_rows <- function(d, runs, clock) {
+solver_rows <- function(d, runs, clock) {
     runs <- runs[runs$d == d, ]
     seconds <- tapply(runs[[clock]], runs$method, stats::median)
     valid <- all(runs$reached == runs$steps)
