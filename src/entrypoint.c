@@ -18,77 +18,116 @@ attribute_visible void R_init_kliepnet(DllInfo *dll) {
     R_forceSymbols(dll, TRUE);
 }
 
-/* ---- is there an interrupt, or a time limit that has passed? ----------- */
+/* ---- what R throws, as an answer --------------------------------------- */
 
-enum poll_answer { GO_ON = 0, INTERRUPTED = 1, FAILED = 2 };
+/* What Rust is told; src/rust/binding/src/rapi.rs has the same numbers. */
+enum answer { DONE = 0, INTERRUPTED = 1, FAILED = 2, NO_MEMORY = 3 };
 
-static char poll_text[512];
+struct task {
+    SEXP (*body)(struct task *task);
+    enum answer answer;
+    SEXP value;
+    int rows, columns;
+    int allocating;
+};
 
-static SEXP poll_body(void *data) {
-    (void) data;
-    R_CheckUserInterrupt();
+static char failure_text[512];
+
+static void keep_message(SEXP condition) {
+    failure_text[0] = '\0';
+    if (TYPEOF(condition) != VECSXP || Rf_xlength(condition) == 0) {
+        return;
+    }
+    SEXP message = VECTOR_ELT(condition, 0);
+    if (TYPEOF(message) == STRSXP && Rf_xlength(message) > 0) {
+        const char *text = Rf_translateCharUTF8(STRING_ELT(message, 0));
+        strncpy(failure_text, text, sizeof failure_text - 1);
+    }
+}
+
+static SEXP task_caught(SEXP condition, void *data) {
+    struct task *task = data;
+    if (task->allocating) {
+        task->answer = NO_MEMORY;
+    } else if (Rf_inherits(condition, "interrupt")) {
+        task->answer = INTERRUPTED;
+    } else {
+        task->answer = FAILED;
+        keep_message(condition);
+    }
     return R_NilValue;
 }
 
-static SEXP poll_caught(SEXP condition, void *data) {
-    enum poll_answer *answer = data;
-    if (Rf_inherits(condition, "interrupt")) {
-        *answer = INTERRUPTED;
-        return R_NilValue;
-    }
-    *answer = FAILED;
-    if (TYPEOF(condition) == VECSXP && Rf_xlength(condition) > 0) {
-        SEXP message = VECTOR_ELT(condition, 0);
-        if (TYPEOF(message) == STRSXP && Rf_xlength(message) > 0) {
-            const char *text = Rf_translateCharUTF8(STRING_ELT(message, 0));
-            strncpy(poll_text, text, sizeof poll_text - 1);
-        }
-    }
-    return R_NilValue;
+static SEXP task_body(void *data) {
+    struct task *task = data;
+    return task->body(task);
 }
 
 /* R_tryCatch tells an interrupt from an error and keeps both silent. */
-static void poll_quietly(void *data) {
+static void task_quietly(void *data) {
+    struct task *task = data;
     SEXP classes = PROTECT(Rf_allocVector(STRSXP, 2));
     SET_STRING_ELT(classes, 0, Rf_mkChar("interrupt"));
     SET_STRING_ELT(classes, 1, Rf_mkChar("error"));
-    R_tryCatch(poll_body, NULL, classes, poll_caught, data, NULL, NULL);
+    task->answer = INTERRUPTED;
+    SEXP value = R_tryCatch(task_body, task, classes, task_caught, task, NULL,
+                            NULL);
+    if (task->answer == DONE) {
+        task->value = value;
+    }
     UNPROTECT(1);
 }
 
-/* R_ToplevelExec stops whatever else may jump, such as a restart invoked by
- * an event handler that R ran meanwhile. */
-int kliepnet_poll(void) {
-    enum poll_answer answer = GO_ON;
-    if (!R_ToplevelExec(poll_quietly, &answer) && answer == GO_ON) {
-        answer = INTERRUPTED;
+/* R_ToplevelExec stops whatever else may jump: a restart invoked by an event
+ * handler that R ran meanwhile, or an interrupt that R notices in the code of
+ * R_tryCatch, which is R code, before or after what it guards. */
+static enum answer run_task(struct task *task) {
+    if (!R_ToplevelExec(task_quietly, task) && task->answer == DONE) {
+        task->answer = INTERRUPTED;
     }
-    return (int) answer;
+    return task->answer;
 }
 
-const char *kliepnet_poll_message(void) {
-    return poll_text;
+const char *kliepnet_failure_message(void) {
+    return failure_text;
+}
+
+/* ---- is there an interrupt, or a time limit that has passed? ----------- */
+
+static SEXP poll_body(struct task *task) {
+    R_CheckUserInterrupt();
+    task->answer = DONE;
+    return R_NilValue;
+}
+
+int kliepnet_poll(void) {
+    struct task task = {.body = poll_body, .value = R_NilValue};
+    return (int) run_task(&task);
 }
 
 /* ---- memory that R may not have ---------------------------------------- */
 
-static SEXP allocate_body(void *data) {
-    const double *size = data;
-    return Rf_allocMatrix(REALSXP, (int) size[0], (int) size[1]);
+/* An error while `allocating` is R's lack of memory; one before or after is a
+ * time limit that R noticed on the way here. */
+static SEXP allocate_body(struct task *task) {
+    task->allocating = 1;
+    SEXP matrix = Rf_allocMatrix(REALSXP, task->rows, task->columns);
+    task->allocating = 0;
+    task->answer = DONE;
+    return matrix;
 }
 
-static SEXP allocate_failed(SEXP condition, void *data) {
-    (void) condition;
-    (void) data;
-    return R_NilValue;
-}
-
-SEXP kliepnet_allocate_doubles(double rows, double columns) {
-    double size[2] = {rows, columns};
+/* Leaves a new, unprotected matrix in `value` if it returns DONE. */
+int kliepnet_allocate_doubles(double rows, double columns, SEXP *value) {
+    struct task task = {.body = allocate_body, .value = R_NilValue};
     if (rows > INT_MAX || columns > INT_MAX) {
-        return R_NilValue;
+        return (int) NO_MEMORY;
     }
-    return R_tryCatchError(allocate_body, size, allocate_failed, NULL);
+    task.rows = (int) rows;
+    task.columns = (int) columns;
+    enum answer answer = run_task(&task);
+    *value = task.value;
+    return (int) answer;
 }
 
 /* ---- worker threads ---------------------------------------------------- */

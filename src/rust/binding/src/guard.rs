@@ -60,6 +60,11 @@ impl Failure {
         Self::new(Kind::Argument, message)
     }
 
+    /// Ctrl-C.
+    pub fn interrupted() -> Self {
+        Self::new(Kind::Interrupted, "interrupted")
+    }
+
     /// What `catch_unwind` caught, with the place it was raised at.
     pub fn from_panic(payload: &(dyn Any + Send)) -> Self {
         let what = payload

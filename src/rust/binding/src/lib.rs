@@ -3,6 +3,8 @@
 //! Every exported function takes `Robj`s, runs its body inside `guard()` and returns a value or a
 //! failure; extendr's own conversions and errors are not used, because they jump.
 
+#![allow(missing_docs)] // What `extendr_module!` makes is public and has no documentation.
+
 mod convert;
 mod guard;
 mod rapi;

@@ -4,7 +4,7 @@
 //! data and the monitor.
 
 use crate::guard::{Failure, Kind, Result};
-use crate::rapi::{self, Poll};
+use crate::rapi;
 use extendr_api::prelude::*;
 use kliepnet_core::error::Result as CoreResult;
 use kliepnet_core::monitor::Monitor;
@@ -101,15 +101,8 @@ fn wait<T>(outcome: &Receiver<Result<T>>, monitor: &Monitor, progress: &mut Prog
 }
 
 fn look_around(monitor: &Monitor, progress: &mut Progress) -> Result<()> {
-    match rapi::poll() {
-        Poll::GoOn => progress.draw(monitor),
-        Poll::Interrupted => Err(interrupted()),
-        Poll::Error(message) => Err(Failure::new(Kind::Limit, message)),
-    }
-}
-
-fn interrupted() -> Failure {
-    Failure::new(Kind::Interrupted, "interrupted")
+    rapi::poll()?;
+    progress.draw(monitor)
 }
 
 /// The R function that draws, called when there is something new and not too often.
@@ -152,7 +145,7 @@ impl Progress {
         // here is one that the wrapper could not catch, and has been reported by R.
         match function.call(arguments) {
             Ok(go_on) if go_on.as_bool() == Some(true) => Ok(()),
-            _ => Err(interrupted()),
+            _ => Err(Failure::interrupted()),
         }
     }
 }
