@@ -4,6 +4,7 @@ library = build/library
 with_library = R_LIBS="$(CURDIR)/$(library)$${R_LIBS:+:$$R_LIBS}"
 rust = . tools/rust.sh; find_rust;
 workspace = --manifest-path src/rust/Cargo.toml
+properties = --manifest-path src/rust/properties/Cargo.toml
 
 .PHONY: help setup install demo test lint document check bench paper site \
     dist clean
@@ -40,6 +41,9 @@ lint:
 	@$(rust) cargo fmt $(workspace) --all -- --check
 	@$(rust) cargo clippy --quiet --locked -j 2 $(workspace) --workspace \
 	    --all-targets -- -D warnings
+	@$(rust) cargo fmt $(properties) -- --check
+	@$(rust) cargo clippy --quiet --locked -j 2 $(properties) --all-targets \
+	    --target-dir $${CARGO_TARGET_DIR:-src/rust/target} -- -D warnings
 	@sh tools/install.sh $(library)
 	@$(with_library) Rscript tools/lint.R
 

@@ -32,10 +32,13 @@ give_up() {
     failed=$((failed + 1))
 }
 
+# run_cargo <name> <folder of the workspace>: all build in the same place.
 run_cargo() {
-    log=build/cargo-test.log
-    cargo test --locked -j 2 --no-fail-fast \
-        --manifest-path src/rust/Cargo.toml > "$log" 2>&1
+    name=$1
+    log=build/$name-test.log
+    CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/src/rust/target} \
+        cargo test --locked -j 2 --no-fail-fast \
+        --manifest-path "$2/Cargo.toml" > "$log" 2>&1
     status=$?
     counts=$(awk '/^test result:/ { p += $4; f += $6; s += $8 }
                   END { print p + 0, f + 0, s + 0 }' "$log")
@@ -44,9 +47,9 @@ run_cargo() {
     if [ "$status" -ne 0 ]; then
         # From the first sign of trouble, or the end where there is none.
         sed -n '/^failures:$/,$p; /^error/,$p' "$log" | tail -n 80 >&2
-        [ "$2" -gt 0 ] || give_up "cargo test ended with status $status"
+        [ "$2" -gt 0 ] || give_up "$name: cargo test ended with status $status"
     fi
-    count cargo "$1" "$2" "$3"
+    count "$name" "$1" "$2" "$3"
 }
 
 run_configure() {
@@ -83,7 +86,8 @@ if ! sh tools/setup.sh test; then
 fi
 find_rust
 mkdir -p build
-run_cargo
+run_cargo cargo src/rust
+run_cargo properties src/rust/properties
 run_configure
 run_testthat
 finish
