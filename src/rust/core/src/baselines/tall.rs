@@ -3,11 +3,10 @@
 use crate::error::Result;
 use crate::loss::Loss;
 use crate::monitor::Monitor;
-use crate::penalty::norm;
 use crate::problem::{Lambda, RowDesign, Tolerance};
 use crate::solver::metric::Metric;
 use crate::solver::Solved;
-use crate::strategy::{Around, Auto, Fitted, Limits, Solve};
+use crate::strategy::{first_to_enter, Around, Auto, Fitted, Limits, Solve};
 
 /// Proximal Newton over all factors of a design.
 pub struct Tall<'a, D> {
@@ -45,14 +44,6 @@ impl<D: RowDesign> Solve for Tall<'_, D> {
 impl<D: RowDesign> Auto for Tall<'_, D> {
     fn start(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64> {
         let xi = self.run(f64::MAX, tolerance, monitor)?.point.xi;
-        let ratio = |group| {
-            let weight = self.design.weight(group);
-            if weight > 0.0 {
-                norm(&xi[self.design.span(group)]) / weight
-            } else {
-                0.0
-            }
-        };
-        Ok((0..self.design.groups()).map(ratio).fold(0.0, f64::max))
+        Ok(first_to_enter(&self.design, &xi))
     }
 }

@@ -119,6 +119,20 @@ pub trait Auto: Solve {
     fn start(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64>;
 }
 
+/// The lambda2 below which the first penalised factor leaves zero, from minus the gradient at a fit of
+/// the unpenalised ones.
+pub fn first_to_enter(design: &dyn Design, xi: &[f64]) -> f64 {
+    let ratio = |group| {
+        let weight = design.weight(group);
+        if weight > 0.0 {
+            norm(&xi[design.span(group)]) / weight
+        } else {
+            0.0
+        }
+    };
+    (0..design.groups()).map(ratio).fold(0.0, f64::max)
+}
+
 /// What a path needs of its default solver.
 pub trait Follow: Auto + Adjust {}
 

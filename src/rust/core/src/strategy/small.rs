@@ -1,13 +1,12 @@
 //! Small problems: all factors at once.
 
 use super::inner::Inner;
-use super::{Adjust, Around, Auto, Fitted, Limits, Solve};
+use super::{first_to_enter, Adjust, Around, Auto, Fitted, Limits, Solve};
 use crate::error::Result;
 use crate::factors::PenaltyFactors;
 use crate::features::Coefficients;
 use crate::loss::Loss;
 use crate::monitor::Monitor;
-use crate::penalty::norm;
 use crate::problem::{Adjustable, Problem, RowDesign, Tolerance};
 use std::sync::Arc;
 
@@ -66,14 +65,6 @@ impl<D: RowDesign> Auto for Small<D> {
             )?;
         }
         let xi = self.design.xi(&self.inner.loss.weights(&self.inner.scores).alpha);
-        let ratio = |group| {
-            let weight = self.design.weight(group);
-            if weight > 0.0 {
-                norm(&xi[self.design.span(group)]) / weight
-            } else {
-                0.0
-            }
-        };
-        Ok((0..self.design.groups()).map(ratio).fold(0.0, f64::max))
+        Ok(first_to_enter(&self.design, &xi))
     }
 }
