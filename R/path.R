@@ -99,7 +99,10 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' (trimmed density ratio estimation; Liu, Takeda, Suzuki and Fukumizu 2017,
 #' *Advances in Neural Information Processing Systems* 30). `"p/q"` trims `x`,
 #' `"q/p"` trims `y`, and `"symmetric"` each sample where it is the numerator.
-#' Denominators and standardisation keep all observations.
+#' Denominators and standardisation keep all observations. What pulls the ratio
+#' *down*, or has already spoilt the standard deviations, is not trimmed away:
+#' [npn_transform()] first, which limits what single values can do, goes well
+#' with it.
 #'
 #' The problem is still convex. It is solved by turns: a fit with weights on the
 #' observations of the numerator, then weights that are moved towards
