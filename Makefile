@@ -6,14 +6,16 @@ rust = . tools/rust.sh; find_rust;
 workspace = --manifest-path src/rust/Cargo.toml
 properties = --manifest-path src/rust/properties/Cargo.toml
 
-.PHONY: help setup install demo test lint document check bench paper site \
-    dist clean
+.PHONY: help setup install demo test coverage memcheck lint document check \
+    bench paper site dist clean
 
 help:
 	@echo "make demo      set up, install, and find the changes in a simulated pair"
 	@echo "make test      set up, and run every test"
 	@echo "make setup     install what is missing"
 	@echo "make install   install the package into R's library"
+	@echo "make coverage  the share of lines that the tests reach"
+	@echo "make memcheck  small cases of every routine under valgrind"
 	@echo "make lint      rustfmt, clippy, lintr"
 	@echo "make document  man/ and NAMESPACE from the roxygen comments"
 	@echo "make check     R CMD check --as-cran of the source tarball"
@@ -35,6 +37,12 @@ demo: setup
 
 test:
 	@sh tools/test.sh
+
+coverage:
+	@sh tools/coverage.sh
+
+memcheck:
+	@sh tools/memcheck.sh
 
 lint:
 	@sh tools/setup.sh lint

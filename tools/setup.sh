@@ -1,6 +1,6 @@
 #!/bin/sh
 # Install what is missing, quietly when nothing is.
-#   setup.sh run | test | lint | document | check | site
+#   setup.sh run | test | coverage | memcheck | lint | document | check | site
 # On Debian and Ubuntu as root by apt; elsewhere it names what to install.
 
 set -e
@@ -42,6 +42,11 @@ test)
     ! can_install || commands="$commands chromium"
     packages="$packages $tested"
     ;;
+coverage)
+    commands="$commands git pandoc curl xz"
+    packages="$packages $tested covr"
+    ;;
+memcheck) commands="$commands valgrind" ;;
 lint)
     commands="$commands cargo-fmt cargo-clippy"
     packages="$packages lintr"
