@@ -1,5 +1,6 @@
-# Fit one path and print how much memory that took, in MB, and how many of its
-# fits reached the gap. Usage: Rscript bench/added_memory.R d n threads degree
+# Fit one path and print how much memory that took, in MB, how long, in how
+# many passes, and how many of its fits reached the gap. Usage:
+#   Rscript bench/added_memory.R d n threads degree
 # with degree 1 for Gaussian features, and more for polynomials.
 
 source(file.path("bench", "timing.R"))
@@ -21,6 +22,9 @@ reset_peak <- function() {
              warning = function(condition) NULL)
 }
 
+# Of all threads, and untouched by what else the machine does.
+processor_seconds <- function() sum(proc.time()[c("user.self", "sys.self")])
+
 arguments <- as.integer(commandArgs(TRUE))
 pair <- normal_pair(d = arguments[1L], n = arguments[2L])
 control <- kliep_control(threads = arguments[3L])
@@ -29,9 +33,16 @@ features <- if (arguments[4L] == 1L) feat_gaussian() else
 gc()
 reset_peak()
 before <- process_memory("VmRSS")
-path <- kliep_path(pair$x, pair$y, features, lambda1 = 0.1, nlambda = 20,
-                   lambda_min_ratio = 0.7, control = control)
+begun <- processor_seconds()
+run <- timed(function() {
+    kliep_path(pair$x, pair$y, features, lambda1 = 0.1, nlambda = 20,
+               lambda_min_ratio = 0.7, control = control)
+})
 added <- process_memory("VmHWM") - before
+cpu <- processor_seconds() - begun
+path <- run$value
 reached <- reached_gap(path)
-cat("added=", added, " reached=", sum(reached), " steps=", length(reached),
-    "\n", sep = "")
+cat("added=", added, " seconds=", run$seconds, " cpu=", cpu,
+    " pass=", pass_seconds(pair, arguments[3L]), " passes=", path$passes,
+    " edges=", max(path$diagnostics$n_edges), " reached=", sum(reached),
+    " steps=", length(reached), "\n", sep = "")

@@ -32,15 +32,20 @@ memory_rows <- function(d, threads, limit, n = 100, degree = 1) {
     )
 }
 
-# The last line that the other process prints: name=value, ...
 measure_memory <- function(d, n, threads, degree) {
+    measure(file.path("bench", "added_memory.R"), c(d, n, threads, degree))
+}
+
+# Run a script in another process; the last line that it prints says
+# name=value, ...
+measure <- function(script, arguments, env = character()) {
+    arguments <- format(arguments, scientific = FALSE, trim = TRUE)
     output <- suppressWarnings(system2(
-        file.path(R.home("bin"), "Rscript"),
-        c(file.path("bench", "added_memory.R"), d, n, threads, degree),
-        stdout = TRUE
+        file.path(R.home("bin"), "Rscript"), c(script, arguments),
+        stdout = TRUE, env = env
     ))
     if (!is.null(attr(output, "status"))) {
-        stop("the process that measures memory failed at d = ", d, ".",
+        stop(script, " ", paste(arguments, collapse = " "), " failed.",
              call. = FALSE)
     }
     pairs <- strsplit(strsplit(output[length(output)], " ")[[1L]], "=")

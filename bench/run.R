@@ -8,9 +8,10 @@
 for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
                "memory", "peak", "shapes", "select", "recovery",
                "simulate", "consistency", "baselines", "resample",
-               "inference", "study")) {
+               "inference", "study", "load", "scaling")) {
     source(file.path("bench", paste0(file, ".R")))
 }
+source(file.path("inst", "paper", "scaling.R"))
 library(kliepnet)
 
 groups <- list(
@@ -26,7 +27,9 @@ groups <- list(
     baselines = bench_baselines,
     resample = bench_resample,
     inference = bench_inference,
-    study = bench_study
+    study = bench_study,
+    load = bench_load,
+    scaling = bench_scaling
 )
 
 # The groups named in ONLY, or all.
