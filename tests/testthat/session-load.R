@@ -13,8 +13,8 @@ suppressPackageStartupMessages(library(kliepnet))
 
 set.seed(1)
 pair <- sim_gaussian(d = 12, n = 80, n_changed = 4)
-wide <- list(x = matrix(rnorm(200 * 800), 200),
-             y = matrix(rnorm(200 * 800), 200))
+wide <- list(x = matrix(rnorm(200 * 2000), 200),
+             y = matrix(rnorm(200 * 2000), 200))
 ended <- c(fitted = 0, refused = 0, stopped = 0)
 
 fitted <- function(value) {

@@ -21,9 +21,9 @@ test_that("fits, refusals and interrupted fits leave no memory behind", {
     expect_equal(values[c("fitted", "refused", "stopped")],
                  c(fitted = 90, refused = 15, stopped = 15))
     # The first 72 set up threads and caches. The least that one of the six
-    # fits stopped since then could leave behind is one of its samples, 1.3 MB,
-    # which makes 8 MB.
-    expect_lt(values[["late"]] - values[["early"]], 5)
+    # fits stopped since then could leave behind is one of its samples, 3.2 MB,
+    # which makes 19 MB.
+    expect_lt(values[["late"]] - values[["early"]], 8)
     expect_lt(values[["heap"]], 1)
 })
 
