@@ -7,7 +7,7 @@ workspace = --manifest-path src/rust/Cargo.toml
 properties = --manifest-path src/rust/properties/Cargo.toml
 
 .PHONY: help setup install demo test coverage memcheck lint document check \
-    bench paper site dist clean
+    bioccheck bench paper site dist clean
 
 help:
 	@echo "make demo      set up, install, and find the changes in a simulated pair"
@@ -19,6 +19,7 @@ help:
 	@echo "make lint      rustfmt, clippy, lintr"
 	@echo "make document  man/ and NAMESPACE from the roxygen comments"
 	@echo "make check     R CMD check --as-cran of the source tarball"
+	@echo "make bioccheck what BiocCheck remarks"
 	@echo "make bench     the timing and memory table"
 	@echo "make paper     the experiments of the paper, for the vignettes"
 	@echo "make site      the web site, into build/site"
@@ -63,6 +64,10 @@ document:
 check:
 	@sh tools/setup.sh check
 	@sh tools/check.sh
+
+bioccheck:
+	@sh tools/setup.sh bioccheck
+	@sh tools/bioccheck.sh
 
 bench:
 	@sh tools/setup.sh test

@@ -11,14 +11,7 @@ stage=$PWD/build/dist
 # CRAN's limit, in bytes.
 most=5000000
 rm -rf "$stage"
-mkdir -p "$stage/kliepnet"
-
-# What is committed, or would be: nothing that a build has left behind.
-git ls-files --cached --others --exclude-standard |
-    while IFS= read -r file; do
-        [ ! -f "$file" ] || printf '%s\n' "$file"
-    done |
-    tar cf - -T - | (cd "$stage/kliepnet" && tar xf -)
+sh tools/stage.sh "$stage/kliepnet"
 
 # What cargo prints is the configuration that tools/cargo-build.sh writes.
 sh tools/vendor.sh "$stage/vendor" > "$log" 2>&1 || {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Install what is missing, quietly when nothing is.
-#   setup.sh run | test | coverage | memcheck | lint | document | check | site
+#   setup.sh run | test | coverage | memcheck | lint | document | check |
+#       bioccheck | site
 # On Debian and Ubuntu as root by apt; elsewhere it names what to install.
 
 set -e
@@ -55,6 +56,10 @@ document) packages="$packages roxygen2" ;;
 check)
     commands="$commands git qpdf checkbashisms pandoc pngquant"
     packages="$packages $tested $vignettes"
+    ;;
+bioccheck)
+    commands="$commands git pandoc"
+    packages="$packages $tested $vignettes BiocCheck"
     ;;
 site)
     commands="$commands pandoc"
