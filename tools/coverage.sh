@@ -38,14 +38,17 @@ summarise() {
         > "$top/$part/lines.info" 2> "$top/$part/llvm-cov.log"
 }
 
-# The core by its own tests, which need no R.
+# The core by its own tests and by the property tests, which need no R.
 measure_core() {
     log=$top/core/cargo.log
-    LLVM_PROFILE_FILE="$top/core/counts/%p.profraw" cargo test --locked -j 2 \
-        --manifest-path src/rust/Cargo.toml > "$log" 2>&1 || {
-        tail -n 40 "$log" >&2
-        return 1
-    }
+    for workspace in src/rust src/rust/properties; do
+        LLVM_PROFILE_FILE="$top/core/counts/%p.profraw" \
+            cargo test --locked -j 2 --manifest-path "$workspace/Cargo.toml" \
+            >> "$log" 2>&1 || {
+            tail -n 40 "$log" >&2
+            return 1
+        }
+    done
     files=$(sed -n 's/^ *Running .*(\(.*\))$/\1/p' "$log")
     # shellcheck disable=SC2086
     summarise core $files
