@@ -58,11 +58,7 @@ measure_core() {
 # and the examples. A process that is killed, or that was forked, is not
 # counted: what only runs there shows as not covered.
 measure_package() {
-    git ls-files --cached --others --exclude-standard |
-        while IFS= read -r file; do
-            [ ! -f "$file" ] || printf '%s\n' "$file"
-        done |
-        tar cf - -T - | (cd "$top/source" && tar xf -)
+    sh tools/stage.sh "$top/source" || return 1
     # Optimised link steps take minutes and change no line.
     LLVM_PROFILE_FILE="$top/package/counts/%p.profraw" NOT_CRAN=true \
         CARGO_PROFILE_RELEASE_LTO=off \
