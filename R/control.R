@@ -3,7 +3,7 @@
 #' @param tol The accuracy at which a fit counts as converged; see the section
 #'   on convergence in [kliep_path()].
 #' @param max_iter The most iterations spent on one value of `lambda2`.
-#' @param threads The number of threads. `NULL` takes
+#' @param threads The number of threads, up to 1024. `NULL` takes
 #'   [parallelly::availableCores()], which is one inside a parallel worker and
 #'   respects schedulers, container limits and `R CMD check`. Results do not
 #'   depend on it.
@@ -18,7 +18,8 @@ kliep_control <- function(tol = 1e-6, max_iter = 10000, threads = NULL) {
         list(
             tol = check_fraction(tol, "tol", "control"),
             max_iter = as.integer(check_whole(max_iter, "max_iter", "control")),
-            threads = as.integer(check_whole(threads, "threads", "control"))
+            threads = as.integer(check_whole(threads, "threads", "control",
+                                             most = 1024))
         )
     )
 }

@@ -94,7 +94,7 @@ feat_nonparanormal <- function(power = 2) {
 #' Coefficients of an edge are penalised together: it is detected with all of
 #' them or not at all, and its weight is their norm.
 #'
-#' @param degree The total degree \eqn{k}: a whole number, 2 or more.
+#' @param degree The total degree \eqn{k}: a whole number from 2 to 100.
 #' @param terms `"all"` monomials or the `"interactions"` alone.
 #' @return A feature specification for [kliep_path()] and [kliep_change()].
 #' @export
@@ -102,7 +102,8 @@ feat_nonparanormal <- function(power = 2) {
 #' feat_polynomial(degree = 3)
 #' feat_polynomial(degree = 4, terms = "interactions")
 feat_polynomial <- function(degree = 4, terms = c("all", "interactions")) {
-    degree <- as.integer(check_whole(degree, "degree", "features", least = 2))
+    degree <- as.integer(check_whole(degree, "degree", "features", least = 2,
+                                     most = 100))
     terms <- check_choice(terms, "terms", c("all", "interactions"))
     pair <- rbind(rep(0:degree, each = degree + 1L), 0:degree)
     least <- if (terms == "all") 0L else 1L

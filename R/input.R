@@ -255,8 +255,9 @@ check_lambda_values <- function(lambda, arg) {
     }
 }
 
+# Every step of a path is kept.
 check_nlambda <- function(nlambda) {
-    as.integer(check_whole(nlambda, "nlambda", "lambda"))
+    as.integer(check_whole(nlambda, "nlambda", "lambda", most = 100000))
 }
 
 check_lambda_min_ratio <- function(lambda_min_ratio, n_factors, n) {
@@ -549,14 +550,17 @@ check_number <- function(value, arg, class = "argument") {
                              describe(value), "."))
 }
 
-check_whole <- function(value, arg, class = "argument", least = 1) {
+check_whole <- function(value, arg, class = "argument", least = 1,
+                        most = .Machine$integer.max) {
     value <- check_number(value, arg, class)
-    if (value >= least && value == round(value) &&
-        value <= .Machine$integer.max) {
+    if (value >= least && value == round(value) && value <= most) {
         return(value)
     }
-    stop_kliep(class, paste0("`", arg, "` must be a whole number, ", least,
-                             " or more: got ", format(value), "."))
+    range <- if (value < least || most == .Machine$integer.max)
+        paste0(", ", least, " or more") else
+        paste0(" up to ", format(most, big.mark = ",", scientific = FALSE))
+    stop_kliep(class, paste0("`", arg, "` must be a whole number", range,
+                             ": got ", format(value), "."))
 }
 
 # NULL is the default.

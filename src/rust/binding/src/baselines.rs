@@ -23,9 +23,9 @@ fn fit_flasso(x: Robj, y: Robj, settings: Robj, on_progress: Robj) -> Robj {
     guard(|| {
         let fields = Fields::new(&settings, "settings")?;
         let request = flasso::Settings {
-            lambda1: fields.double("lambda1")?,
+            lambda1: fields.level("lambda1")?,
             grid: grid(&fields)?,
-            tolerance: fields.double("tol")?,
+            tolerance: fields.share("tol")?,
             max_iter: fields.count("max_iter")?,
         };
         let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
@@ -80,7 +80,7 @@ fn fit_dtrace(x: Robj, y: Robj, settings: Robj, on_progress: Robj) -> Robj {
         let fields = Fields::new(&settings, "settings")?;
         let request = dtrace::Settings {
             grid: grid(&fields)?,
-            tolerance: fields.double("tol")?,
+            tolerance: fields.share("tol")?,
             max_iter: fields.count("max_iter")?,
         };
         let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
@@ -132,9 +132,9 @@ fn fit_importance(
     guard(|| {
         let fields = Fields::new(&settings, "settings")?;
         let request = importance::Settings {
-            lambda1: fields.double("lambda1")?,
+            lambda1: fields.level("lambda1")?,
             grid: grid(&fields)?,
-            tolerance: fields.double("tol")?,
+            tolerance: fields.share("tol")?,
             max_iter: fields.count("max_iter")?,
         };
         let fit = match fields.string("method")?.as_str() {

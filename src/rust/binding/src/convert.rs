@@ -53,6 +53,15 @@ pub fn double(value: &Robj, name: &str) -> Result<f64> {
     }
 }
 
+/// The value if it may be; what it must be if not.
+pub fn in_range(good: bool, value: f64, name: &str, what: &str) -> Result<f64> {
+    if good {
+        Ok(value)
+    } else {
+        Err(expected(name, what))
+    }
+}
+
 /// One whole number from 0 to 2^53, integer or double.
 pub fn whole(value: &Robj, name: &str) -> Result<u64> {
     let number = match value.as_integer() {
@@ -114,6 +123,24 @@ impl Fields {
     /// One double.
     pub fn double(&self, field: &str) -> Result<f64> {
         double(&self.get(field)?, field)
+    }
+
+    /// One finite double, 0 or more.
+    pub fn level(&self, field: &str) -> Result<f64> {
+        let value = self.double(field)?;
+        in_range(value >= 0.0 && value.is_finite(), value, field, "finite and 0 or more")
+    }
+
+    /// One finite double above 0.
+    pub fn positive(&self, field: &str) -> Result<f64> {
+        let value = self.double(field)?;
+        in_range(value > 0.0 && value.is_finite(), value, field, "finite and above 0")
+    }
+
+    /// One double between 0 and 1, both excluded.
+    pub fn share(&self, field: &str) -> Result<f64> {
+        let value = self.double(field)?;
+        in_range(value > 0.0 && value < 1.0, value, field, "between 0 and 1")
     }
 
     /// One count.

@@ -26,7 +26,7 @@ impl Family {
         let fields = Fields::new(features, "features")?;
         match fields.string("kind")?.as_str() {
             "products" => basis(&fields).map(Self::Products),
-            "rbf" => Ok(Self::Rbf(fields.double("sigma")?)),
+            "rbf" => Ok(Self::Rbf(fields.positive("sigma")?)),
             "table" => {
                 let sizes = fields.integers("sizes")?.into_iter().map(whole);
                 let values = fields.get("values")?;
@@ -67,7 +67,7 @@ fn basis(fields: &Fields) -> Result<Basis> {
     }
     let pair = pair.columns().into_iter().map(|column| Ok((whole(column[0])?, whole(column[1])?)));
     Ok(Basis {
-        power: fields.double("power")?,
+        power: fields.positive("power")?,
         pair: pair.collect::<Result<_>>()?,
         single: fields.integers("single")?.into_iter().map(whole).collect::<Result<_>>()?,
     })

@@ -55,13 +55,13 @@ impl Request {
             standardize: standardize(&fields.string("standardize")?)?,
             direction: direction(&fields.string("direction")?)?,
             penalty,
-            lambda1: fields.double("lambda1")?,
+            lambda1: fields.level("lambda1")?,
             grid: grid(&fields)?,
             shape: shape(&fields)?,
-            robust: fields.double("robust")?,
+            robust: robust(&fields)?,
             method: method(&fields.string("solver")?)?,
             normalizer: normalizer(&fields.string("normalizer")?)?,
-            tolerance: fields.double("tol")?,
+            tolerance: fields.share("tol")?,
             max_iter: fields.count("max_iter")?,
             threads: fields.count("threads")?,
         })
@@ -149,13 +149,19 @@ fn normalizer(name: &str) -> Result<Normalizer> {
 
 /// How the penalty grows; an adaptive one is made of a fit in the middle of the default grid.
 fn shape(fields: &Fields) -> Result<Shape> {
-    let gamma = fields.double("gamma")?;
+    let gamma = fields.positive("gamma")?;
     match fields.string("penalty_shape")?.as_str() {
         "group_lasso" => Ok(Shape::GroupLasso),
-        "adaptive" => Ok(Shape::Adaptive { gamma, share: fields.double("first_share")? }),
+        "adaptive" => Ok(Shape::Adaptive { gamma, share: fields.share("first_share")? }),
         "mcp" => Ok(Shape::Mcp { gamma }),
         name => Err(unknown("penalty", name)),
     }
+}
+
+/// The share of outliers that a trimmed fit may leave out.
+fn robust(fields: &Fields) -> Result<f64> {
+    let value = fields.double("robust")?;
+    convert::in_range((0.0..0.5).contains(&value), value, "robust", "at least 0 and below 0.5")
 }
 
 /// Penalty factors by kind, or one for each factor.
@@ -166,15 +172,31 @@ pub fn penalty(values: Vec<f64>) -> PenaltyFactors {
     }
 }
 
+/// The longest path: its steps are kept.
+pub const MOST_STEPS: usize = 100_000;
+
+/// Penalties as they may be given, falling.
+fn levels(values: &[f64]) -> Result<Vec<f64>> {
+    let good = values.iter().all(|value| *value >= 0.0 && value.is_finite());
+    if !good || values.is_empty() || !values.is_sorted_by(|a, b| a >= b) {
+        return Err(Failure::argument("`lambda2` must be finite, 0 or more, and not rise"));
+    }
+    Ok(values.to_vec())
+}
+
 /// The grid that `settings` ask for.
 pub fn grid(settings: &Fields) -> Result<Grid> {
-    Ok(match settings.optional("lambda2")? {
-        Some(values) => Grid::Given(convert::doubles(&values, "lambda2")?.to_vec()),
+    let grid = match settings.optional("lambda2")? {
+        Some(values) => Grid::Given(levels(convert::doubles(&values, "lambda2")?)?),
         None => Grid::Geometric {
             count: settings.count("nlambda")?,
-            min_ratio: settings.double("lambda_min_ratio")?,
+            min_ratio: settings.share("lambda_min_ratio")?,
         },
-    })
+    };
+    if grid.len() > MOST_STEPS {
+        return Err(Failure::argument(format!("a path has at most {MOST_STEPS} values")));
+    }
+    Ok(grid)
 }
 
 /// Fit a path of lambda2 values.

@@ -22,6 +22,8 @@ pub enum Kind {
     Limit,
     /// A numeric routine failed in a way no input should cause.
     Numeric,
+    /// The memory for what was asked for cannot be had.
+    Memory,
     /// A panic: a bug.
     Panic,
 }
@@ -34,6 +36,7 @@ impl Kind {
             Self::Interrupted => "interrupted",
             Self::Limit => "limit",
             Self::Numeric => "numeric",
+            Self::Memory => "memory",
             Self::Panic => "panic",
         }
     }
@@ -101,6 +104,7 @@ impl From<CoreError> for Failure {
             CoreError::Overflow { .. } => Kind::Overflow,
             CoreError::Interrupted => Kind::Interrupted,
             CoreError::Numeric(_) => Kind::Numeric,
+            CoreError::Memory { .. } => Kind::Memory,
         };
         Self::new(kind, error.to_string())
     }

@@ -56,7 +56,7 @@ pub fn allocate_doubles(rows: usize, columns: usize) -> Result<Robj> {
     let answer = unsafe { kliepnet_allocate_doubles(rows as f64, columns as f64, &mut object) };
     if answer == NO_MEMORY {
         let message = format!("R has no memory for a {rows} x {columns} matrix");
-        return Err(Failure::argument(message));
+        return Err(Failure::new(Kind::Memory, message));
     }
     read_answer(answer)?;
     // SAFETY: the answer says that `object` is an R matrix; `from_sexp` protects it before

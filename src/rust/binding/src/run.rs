@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 /// How often R looks for an interrupt: often enough for a user, seldom enough to cost nothing.
 const POLL_EVERY: Duration = Duration::from_millis(50);
+/// More than any machine has use for, and fewer than would exhaust it.
+const MOST_THREADS: usize = 1024;
 /// How often progress may be drawn: drawing is R code, and slower than looking.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 
@@ -48,8 +50,8 @@ where
 /// A pool for this call alone: the global one would outlive it, and a fork of R would inherit it
 /// without its threads.
 fn pool(threads: usize) -> Result<ThreadPool> {
-    if threads == 0 {
-        return Err(Failure::argument("`threads` must be 1 or more"));
+    if !(1..=MOST_THREADS).contains(&threads) {
+        return Err(Failure::argument(format!("`threads` must be from 1 to {MOST_THREADS}")));
     }
     ThreadPoolBuilder::new()
         .num_threads(threads)

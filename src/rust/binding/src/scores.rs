@@ -2,7 +2,7 @@
 
 use crate::convert::{count, matrix, matrix_for_r, named_list, string, Fields};
 use crate::family::Family;
-use crate::fit::standardize;
+use crate::fit::{standardize, MOST_STEPS};
 use crate::guard::{guard, Failure, Result};
 use extendr_api::prelude::*;
 use kliepnet_core::data::{Samples, Scaling};
@@ -39,7 +39,11 @@ fn feature_scores(
         }
         let features = family.features(Samples::single(data, scaling))?;
         let coefficients = Fields::new(&coefficients, "coefficients")?;
-        let by_step = gather(&coefficients, count(&steps, "steps")?, data.ncols(), &features)?;
+        let steps = count(&steps, "steps")?;
+        if steps > MOST_STEPS {
+            return Err(Failure::argument(format!("a path has at most {MOST_STEPS} values")));
+        }
+        let by_step = gather(&coefficients, steps, data.ncols(), &features)?;
         let rows = data.nrows();
         let scores = by_step.iter().flat_map(|theta| features.scores(0..rows, theta)).collect();
         let scores = Array2::from_shape_vec((rows, by_step.len()).f(), scores);

@@ -1,6 +1,6 @@
 //! Samples from known networks.
 
-use crate::convert::{count, counts, matrix, matrix_for_r, named_list, whole, Fields};
+use crate::convert::{count, counts, in_range, matrix, matrix_for_r, named_list, whole, Fields};
 use crate::guard::{guard, Failure, Result};
 use crate::run::run;
 use extendr_api::prelude::*;
@@ -25,7 +25,8 @@ fn draw_gaussian(precision: Robj, n: Robj, seed: Robj) -> Robj {
     guard(|| {
         let precision = matrix(&precision, "precision")?;
         let (n, seed) = (count(&n, "n")?, whole(&seed, "seed")?);
-        let sample = run(1, &Robj::from(()), |_| gaussian::draw(precision, n, seed))?;
+        let sample =
+            run(1, &Robj::from(()), |monitor| gaussian::draw(precision, n, seed, monitor))?;
         matrix_for_r(sample.view())
     })
 }
@@ -65,6 +66,11 @@ fn draw_chains(sampler: &impl Sampler, n: &Robj, schedule: &Robj, seed: &Robj) -
     ])
 }
 
+/// Factors beyond exp(50 z) overflow sooner or later.
+const MOST_NOISE: f64 = 50.0;
+/// Each has lists of its own, even if nothing regulates it.
+const MOST_GENES: usize = 10_000_000;
+
 /// A network as R has it: the number of genes, and columns of regulations.
 struct Network {
     genes: usize,
@@ -75,6 +81,9 @@ impl Network {
     fn read(value: &Robj) -> Result<Self> {
         let fields = Fields::new(value, "network")?;
         let genes = fields.count("genes")?;
+        if genes > MOST_GENES {
+            return Err(Failure::argument(format!("`genes` must be at most {MOST_GENES}")));
+        }
         let (from, to) = (fields.integers("from")?, fields.integers("to")?);
         let kind = fields.integers("kind")?;
         let (half, hill) = (fields.doubles("half")?, fields.doubles("hill")?);
@@ -123,6 +132,12 @@ fn top_regulators(network: Robj) -> Robj {
     })
 }
 
+/// The spread of a log-normal factor, as long as that is a number.
+fn noise(fields: &Fields, name: &str) -> Result<f64> {
+    let value = fields.double(name)?;
+    in_range((0.0..=MOST_NOISE).contains(&value), value, name, "at least 0 and at most 50")
+}
+
 /// `n` observations of gene expression.
 #[extendr]
 fn draw_genes(network: Robj, n: Robj, settings: Robj, seed: Robj) -> Robj {
@@ -132,8 +147,8 @@ fn draw_genes(network: Robj, n: Robj, settings: Robj, seed: Robj) -> Robj {
         let (n, seed) = (count(&n, "n")?, whole(&seed, "seed")?);
         let fields = Fields::new(&settings, "settings")?;
         let noise = Noise {
-            biological: fields.double("biological_noise")?,
-            measurement: fields.double("measurement_noise")?,
+            biological: noise(&fields, "biological_noise")?,
+            measurement: noise(&fields, "measurement_noise")?,
         };
         let expression = run(fields.count("threads")?, &Robj::from(()), |monitor| {
             network.draw(n, noise, seed, monitor)

@@ -18,6 +18,11 @@ pub enum Error {
     Interrupted,
     /// A numeric routine failed in a way no input should cause.
     Numeric(String),
+    /// The memory for what was asked for cannot be had.
+    Memory {
+        /// How much that would be.
+        bytes: f64,
+    },
 }
 
 impl fmt::Display for Error {
@@ -29,6 +34,9 @@ impl fmt::Display for Error {
             }
             Self::Interrupted => write!(out, "interrupted"),
             Self::Numeric(what) => write!(out, "{what}"),
+            Self::Memory { bytes } => {
+                write!(out, "this takes {bytes:.3e} bytes of memory, which cannot be had")
+            }
         }
     }
 }
@@ -37,3 +45,27 @@ impl std::error::Error for Error {}
 
 /// The core's result.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// An empty vector with room for `rows` times `columns` numbers. Asked for in this way, memory that
+/// is not there is an error; otherwise it ends the process.
+pub fn room_for(rows: usize, columns: usize) -> Result<Vec<f64>> {
+    let mut room = Vec::new();
+    let reserved = rows.checked_mul(columns).map(|count| room.try_reserve_exact(count));
+    match reserved {
+        Some(Ok(())) => Ok(room),
+        _ => Err(Error::Memory { bytes: 8.0 * rows as f64 * columns as f64 }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_that_is_not_there_is_an_error() {
+        assert!(room_for(3, 4).unwrap().capacity() >= 12);
+        let bytes = 8.0 * 2f64.powi(50);
+        assert_eq!(room_for(1 << 25, 1 << 25), Err(Error::Memory { bytes }));
+        assert!(room_for(usize::MAX, 2).is_err());
+    }
+}

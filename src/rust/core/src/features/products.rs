@@ -13,6 +13,9 @@ use pulp::Simd;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// The powers of all columns are kept, up to the largest in use.
+const LARGEST_EXPONENT: usize = 100;
+
 /// Which monomials a family uses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Basis {
@@ -54,6 +57,12 @@ impl Basis {
             return Err(Error::Argument(
                 "features: pairs need at least one, and none may be constant".into(),
             ));
+        }
+        if self.degree() > LARGEST_EXPONENT {
+            return Err(Error::Argument(format!(
+                "features: exponents go up to {LARGEST_EXPONENT}: got {}",
+                self.degree()
+            )));
         }
         if !(self.power > 0.0 && self.power.is_finite()) {
             return Err(Error::Argument("features: the power must be positive".into()));

@@ -1,6 +1,7 @@
 //! The largest error over many estimates at once, by the multiplier bootstrap: influences times
 //! standard normal numbers, again and again.
 
+use crate::error::{room_for, Result};
 use crate::kernel::{tile, Panels, COLS, ROWS};
 use crate::simd::dispatch;
 use pulp::{Simd, WithSimd};
@@ -45,12 +46,13 @@ impl Maxima {
 
 impl Multipliers {
     /// `count` draws for `depth` rows. One seed, one set of numbers.
-    pub fn draw(count: usize, depth: usize, seed: u64) -> Self {
+    pub fn draw(count: usize, depth: usize, seed: u64) -> Result<Self> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let numbers: Vec<f64> =
-            (0..count * depth).map(|_| StandardNormal.sample(&mut rng)).collect();
+        // Once as they are drawn and once packed.
+        let mut numbers = room_for(count, depth.saturating_mul(2))?;
+        numbers.extend((0..count * depth).map(|_| -> f64 { StandardNormal.sample(&mut rng) }));
         let panels = Panels::pack(count, depth, |draw| &numbers[draw * depth..][..depth], None);
-        Self { count, depth, panels }
+        Ok(Self { count, depth, panels })
     }
 
     /// How many draws.

@@ -182,7 +182,7 @@ type Outcome = std::result::Result<Debiased, EdgeStatus>;
 impl Task<'_> {
     fn run(&self, factors: &[usize], monitor: &Monitor) -> Result<(Vec<Edge>, Maxima)> {
         let rows = self.sample.products.rows();
-        let multipliers = Multipliers::draw(self.settings.draws, rows, self.settings.seed);
+        let multipliers = Multipliers::draw(self.settings.draws, rows, self.settings.seed)?;
         monitor.start(factors.len());
         let blocks: Vec<(Vec<Edge>, Maxima)> = factors
             .par_chunks(BLOCK)

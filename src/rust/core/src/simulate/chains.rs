@@ -3,7 +3,7 @@
 //! The number of chains is part of what is drawn and the number of threads is not: every chain has
 //! a random stream of its own, so one seed gives the same sample however many run at a time.
 
-use crate::error::{Error, Result};
+use crate::error::{room_for, Error, Result};
 use crate::monitor::Monitor;
 use ndarray::Array2;
 use rand::SeedableRng;
@@ -55,6 +55,8 @@ pub fn draw(
     }
     let d = sampler.variables();
     let count = schedule.chains.min(n);
+    // The chains and the sample; a chain asks for its part again.
+    room_for(n, d.saturating_mul(2))?;
     let chains: Vec<Array2<f64>> = (0..count)
         .into_par_iter()
         .map(|chain| {

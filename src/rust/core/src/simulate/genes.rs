@@ -1,7 +1,7 @@
 //! Gene expression from a regulatory network: Hill kinetics, noise, and steady states of circles.
 
 use super::components::components;
-use crate::error::{Error, Result};
+use crate::error::{room_for, Error, Result};
 use crate::monitor::Monitor;
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
@@ -154,6 +154,7 @@ impl GeneNetwork {
     /// `n` observations: top regulators uniform on (0, 1), everything else by kinetics. A row has a
     /// random stream of its own, so the number of threads changes nothing.
     pub fn draw(&self, n: usize, noise: Noise, seed: u64, monitor: &Monitor) -> Result<Expression> {
+        room_for(n, 2 * self.genes.len() + 8)?;
         let rows: Vec<(Vec<f64>, bool)> = (0..n)
             .into_par_iter()
             .map(|row| {
