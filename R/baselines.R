@@ -54,7 +54,7 @@ is_baseline <- function(object) object$method != "kliep"
 refit_baseline <- function(path, x, y, lambda2 = path$lambda2) {
     method <- baseline_methods()[[path$method]]
     grid <- stats::setNames(list(lambda2), method$grid)
-    do.call(method$fit, c(list(x, y), grid, path$arguments))
+    do.call(method$fit, c(list(x, y), grid, path$arguments), quote = TRUE)
 }
 
 # What else a path has for each step, at one of them: rows of a table, one row
@@ -106,6 +106,7 @@ format_baseline <- function(x) {
 baseline_samples <- function(x, y, standardize, center = "own") {
     samples <- check_samples(x, y, least = 3L)
     check_constant(samples, standardize)
+    if (center == "own") check_moments_memory(length(samples$variables), 6)
     standard <- rust_standardize_samples(samples$x, samples$y, standardize)
     first <- seq_len(nrow(samples$x))
     parts <- list(x = standard$stack[first, , drop = FALSE],
@@ -121,8 +122,17 @@ baseline_samples <- function(x, y, standardize, center = "own") {
     samples
 }
 
+# So many matrices of all pairs of variables.
+check_moments_memory <- function(d, copies) {
+    check_memory(8 * copies * d^2,
+                 paste("Second moments of", count_of(d, "variable")),
+                 hint = paste("Use fewer variables, or `kliep_path()`, which",
+                              "keeps no matrix of all pairs."))
+}
+
 # Products of columns over a divisor: covariances of centred samples.
 sample_moments <- function(samples, divisor, standardize) {
+    check_moments_memory(length(samples$variables), 6)
     moments <- lapply(samples[c("x", "y")], function(sample) {
         unname(crossprod(sample)) / divisor(nrow(sample))
     })

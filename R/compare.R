@@ -71,6 +71,7 @@ compare_methods <- function(simulate, methods, runs = 20,
     methods <- methods_by_name(methods)
     check_functions(methods, "methods")
     runs <- check_whole(runs, "runs")
+    check_replicates_memory(runs, 0, "runs")
     rank <- check_choice(rank, "rank", c("entry", "weight"))
     progress <- check_flag(progress, "progress")
     tasks <- expand.grid(simulator = names(simulate), run = seq_len(runs),

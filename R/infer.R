@@ -193,6 +193,10 @@ kliep_infer <- function(x, y = NULL, features = feat_gaussian(), edges = NULL,
         threads = control$threads
     )
     check_constant(samples, settings$standardize)
+    # The normal numbers of all draws, as drawn and as used.
+    check_memory(16 * settings$n_boot * (nrow(samples$x) + nrow(samples$y)),
+                 count_of(settings$n_boot, "bootstrap draw"),
+                 hint = "Lower `n_boot`.")
     progress <- check_flag(progress, "progress")
     fit <- fit_inference(samples, features, edges, settings, progress)
     result <- new_inference(fit, edges, settings, features, samples, level,
@@ -239,6 +243,10 @@ check_single_coefficient <- function(features) {
 check_edges <- function(edges, variables) {
     if (is.null(edges)) {
         d <- length(variables)
+        check_memory(100 * d * (d - 1) / 2,
+                     paste("Inference on all edges of",
+                           count_of(d, "variable")),
+                     hint = "Name the `edges` of interest.")
         edges <- pair_from_index(seq_len(d * (d - 1) / 2))
     } else {
         edges <- check_pairs(edges, variables, "the samples do")

@@ -15,6 +15,27 @@ check_memory <- function(bytes, what, hint = paste(
     )
 }
 
+# The samples of a simulated pair, as they are drawn and as they are handed on,
+# and the matrices of both networks.
+check_pair_memory <- function(d, n, n_holdout = 0, per_pair = 32) {
+    rows <- sum(n) + 2 * n_holdout
+    check_memory(
+        24 * rows * d + per_pair * d^2,
+        paste0("A pair of ", format(rows, big.mark = ","), " observations of ",
+               count_of(d, "variable")),
+        hint = "Ask for fewer observations or variables."
+    )
+}
+
+# What is kept of each of many replicates: its random numbers, which units it
+# takes, and what it found.
+check_replicates_memory <- function(count, units, arg) {
+    check_memory(count * (2000 + 4 * units),
+                 paste0("`", arg, "` = ",
+                        format(count, big.mark = ",", scientific = FALSE)),
+                 hint = paste0("Lower `", arg, "`."))
+}
+
 # In bytes; NA where nobody knows. A container may have less than its host.
 free_memory <- function() {
     host <- tryCatch(ps::ps_system_memory()$avail,

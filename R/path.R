@@ -381,8 +381,11 @@ fit_request <- function(request, call = NULL, on_progress = NULL) {
 check_observations <- function(request) {
     check_constant(request$samples, request$settings$standardize)
     check_regular(request$samples, request$settings)
-    check_radial_memory(request$features, request$samples,
-                        request$settings$direction)
+    check_features_memory(request$features, request$samples,
+                          request$settings$direction)
+    if (request$settings$normalizer == "gaussian") {
+        check_moments_memory(length(request$samples$variables), 6)
+    }
 }
 
 # Features that R functions compute need the standardised samples before the
@@ -414,13 +417,21 @@ scored_rows <- function(n, direction) {
     switch(direction, "p/q" = n[["y"]], "q/p" = n[["x"]], symmetric = sum(n))
 }
 
-# Radial functions are kept for all pairs while a fit is at work.
-check_radial_memory <- function(features, samples, direction) {
-    if (features$kind != "rbf") return(invisible())
+# Radial functions are kept for all pairs while a fit is at work, and powers of
+# all columns, as they are and packed for products.
+check_features_memory <- function(features, samples, direction) {
     d <- length(samples$variables)
-    rows <- scored_rows(c(x = nrow(samples$x), y = nrow(samples$y)), direction)
-    check_memory(8 * rows * d * (d - 1) / 2,
-                 paste("Radial features of", count_of(d, "variable")))
+    n <- c(x = nrow(samples$x), y = nrow(samples$y))
+    if (features$kind == "rbf") {
+        check_memory(8 * scored_rows(n, direction) * d * (d - 1) / 2,
+                     paste("Radial features of", count_of(d, "variable")))
+    } else if (features$kind == "products") {
+        degree <- max(features$pair, features$single)
+        check_memory(16 * sum(n) * d * degree,
+                     paste0("Powers of ", count_of(d, "variable"), " up to ",
+                            degree),
+                     hint = "Use features of a lower degree.")
+    }
 }
 
 # One number for each factor from c(single, edge).

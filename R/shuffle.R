@@ -60,6 +60,7 @@ count_shuffles <- function(n_x, n_y, alike) {
 
 check_n_perm <- function(n_perm, n_x, n_y, alike) {
     n_perm <- check_whole(n_perm, "n_perm", "n_perm")
+    check_replicates_memory(n_perm, n_x, "n_perm")
     most <- count_shuffles(n_x, n_y, alike)
     if (n_perm <= most) return(n_perm)
     what <- paste0(n_x, " and ", n_y, " observations or blocks")

@@ -134,13 +134,17 @@ draw_seed <- function() floor(stats::runif(1L) * 2^52)
 # ---- arguments -------------------------------------------------------------
 
 check_sample_sizes <- function(n) {
-    if (length(n) == 1L) n <- c(x = n[[1L]], y = n[[1L]])
-    if (length(n) != 2L || !setequal(names(n), c("x", "y"))) {
+    if (is.numeric(n) && length(n) == 1L) n <- c(x = n[[1L]], y = n[[1L]])
+    if (!is.numeric(n) || length(n) != 2L || !setequal(names(n), c("x", "y"))) {
         stop_kliep("size", paste0("`n` must be one number or `c(x = , y = )`: ",
-                                  "got ", length(n), " values."))
+                                  "got ", describe(n), "."))
     }
     c(x = check_whole(n[["x"]], "n", "size"),
       y = check_whole(n[["y"]], "n", "size"))
+}
+
+check_holdout <- function(n_holdout) {
+    check_whole(n_holdout, "n_holdout", least = 0)
 }
 
 check_density <- function(density, arg = "density") {

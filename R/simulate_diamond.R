@@ -56,7 +56,8 @@ sim_diamond <- function(d = 9, n = 5000, density = c(0.35, 0.15), edge = 20,
                         chains = 8, threads = NULL) {
     d <- check_whole(d, "d", "size", least = 2)
     n <- check_sample_sizes(n)
-    n_holdout <- check_whole(n_holdout, "n_holdout", least = 0)
+    n_holdout <- check_holdout(n_holdout)
+    check_pair_memory(d, n, n_holdout)
     density <- check_falling_densities(density)
     edge <- check_positive(edge, "edge")
     diag <- check_positive(diag, "diag")

@@ -49,6 +49,7 @@ sim_gaussian <- function(d = 40, n = 100, density = 0.25, edge = 0.2,
     density <- check_density(density)
     change <- check_number(change, "change")
     graph <- check_choice(graph, "graph", c("random", "scale_free", "hub"))
+    check_pair_memory(d, check_sample_sizes(n), check_holdout(n_holdout))
     edges <- switch(graph, random = draw_edges(d, density),
                     scale_free = draw_tree(d), hub = star_edges(d))
     changed <- draw_changed(nrow(edges), n_changed,
@@ -67,7 +68,7 @@ sim_gaussian <- function(d = 40, n = 100, density = 0.25, edge = 0.2,
 gaussian_pair <- function(family, edges, changed, edge, diag, change, d, n,
                           n_holdout, settings, hint) {
     n <- check_sample_sizes(n)
-    n_holdout <- check_whole(n_holdout, "n_holdout", least = 0)
+    n_holdout <- check_holdout(n_holdout)
     edge <- check_number(edge, "edge")
     diag <- check_number(diag, "diag")
     variables <- number_variables(d)
@@ -181,6 +182,7 @@ sim_lattice <- function(m = 25, n = 100, edge = 0.4, diag = 2, n_changed = 4,
                                  ceiling(side)^2, "."))
     }
     edge <- check_number(edge, "edge")
+    check_pair_memory(m, check_sample_sizes(n), check_holdout(n_holdout))
     edges <- lattice_edges(side, side)
     changed <- draw_changed(nrow(edges), n_changed,
                             "Lower `n_changed` or raise `m`.")

@@ -76,7 +76,8 @@ sim_genes <- function(network = yeast13(), n = 50, n_changed = 6,
                       n_holdout = 0, threads = NULL) {
     network <- check_network(network)
     n <- check_sample_sizes(n)
-    n_holdout <- check_whole(n_holdout, "n_holdout", least = 0)
+    n_holdout <- check_holdout(n_holdout)
+    check_pair_memory(length(network$genes), n, n_holdout, per_pair = 0)
     half <- check_range(half, "half")
     hill <- check_hill(hill)
     noise <- list(

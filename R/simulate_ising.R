@@ -46,7 +46,8 @@ sim_ising <- function(theta_x, theta_y, n = 500, n_holdout = 0,
                       threads = NULL) {
     networks <- check_theta_pair(theta_x, theta_y)
     n <- check_sample_sizes(n)
-    n_holdout <- check_whole(n_holdout, "n_holdout", least = 0)
+    n_holdout <- check_holdout(n_holdout)
+    check_pair_memory(ncol(networks$x), n, n_holdout)
     schedule <- chain_schedule(burn_in, thin, chains, threads)
     new_network_pair(
         family = "ising",
@@ -95,7 +96,7 @@ sim_ising <- function(theta_x, theta_y, n = 500, n_holdout = 0,
 #' ising_change(theta, n_changed = 2, change = -0.6)
 #' ising_change(theta, edges = data.frame(from = "V1", to = "V9"), change = 1)
 ising_chain <- function(d, coupling = 0.4, field = 0) {
-    d <- check_whole(d, "d", "size", least = 2)
+    d <- check_couplings(d)
     ising_matrix(data.frame(from = seq_len(d - 1), to = seq(2, d)), d,
                  coupling, field)
 }
@@ -103,7 +104,7 @@ ising_chain <- function(d, coupling = 0.4, field = 0) {
 #' @rdname ising_chain
 #' @export
 ising_tree <- function(d, coupling = 0.4, field = 0, branches = 2) {
-    d <- check_whole(d, "d", "size", least = 2)
+    d <- check_couplings(d)
     branches <- check_whole(branches, "branches")
     child <- seq(2, d)
     ising_matrix(data.frame(from = (child - 2) %/% branches + 1, to = child),
@@ -115,8 +116,16 @@ ising_tree <- function(d, coupling = 0.4, field = 0, branches = 2) {
 ising_lattice <- function(rows, columns = rows, coupling = 0.4, field = 0) {
     rows <- check_whole(rows, "rows", "size")
     columns <- check_whole(columns, "columns", "size")
-    d <- check_whole(rows * columns, "rows * columns", "size", least = 2)
+    d <- check_couplings(rows * columns, "rows * columns")
     ising_matrix(lattice_edges(rows, columns), d, coupling, field)
+}
+
+# About two couplings for each variable, with their places and names.
+check_couplings <- function(d, arg = "d") {
+    d <- check_whole(d, arg, "size", least = 2)
+    check_memory(400 * d, paste("Couplings of", count_of(d, "variable")),
+                 hint = paste0("Lower `", arg, "`."))
+    d
 }
 
 ising_matrix <- function(edges, d, coupling, field) {

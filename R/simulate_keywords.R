@@ -69,6 +69,7 @@ sim_keywords <- function(times = 400, change_at = NULL,
     change_at <- check_change_at(change_at, times)
     topics <- check_topics(topics)
     keywords <- unlist(topics, use.names = FALSE)
+    check_pair_memory(length(keywords), times)
     rate <- check_rate(rate, length(keywords))
     settings <- list(
         d = length(keywords), times = times, change_at = change_at,

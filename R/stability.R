@@ -95,13 +95,13 @@ kliep_stability <- function(x, y = NULL, ..., n_subsamples = 100, q = NULL,
                              stability_arguments()), "kliep_stability")
     n_pairs <- check_subsamples(n_subsamples)
     progress <- check_flag(progress, "progress")
-    settings <- do.call(check_path_settings, found$rest)
+    settings <- do.call(check_path_settings, found$rest, quote = TRUE)
     check_halves(check_samples(found$x, found$y,
                                settings$candidates[[1L]]$features))
     ready <- do.call(prepare_candidates, c(
         list(settings$candidates, found$x, found$y, settings$lambda2),
         settings$fits
-    ))
+    ), quote = TRUE)
     path <- fit_observed(ready, settings)[[1L]]
     design <- design_stability(
         q, threshold, max_false,
@@ -131,6 +131,7 @@ check_path_settings <- function(features = feat_gaussian(), lambda1 = 0.1,
 
 check_subsamples <- function(n_subsamples) {
     n_subsamples <- check_whole(n_subsamples, "n_subsamples", least = 2)
+    check_replicates_memory(n_subsamples, 0, "n_subsamples")
     if (n_subsamples %% 2 != 0) {
         stop_kliep(
             "argument",
