@@ -22,7 +22,7 @@ describe_run <- function(tasks, fun, args, label, seed, checkpoint) {
                "function" = fun), args),
         function(part) digest::digest(fingerprint(part)), ""
     )
-    run$digest <- digest::digest(list(run$parts, run$seed))
+    run$digest <- run_digest(run)
     run
 }
 
@@ -92,8 +92,22 @@ header_file <- function(path) file.path(path, "run.checkpoint")
 begun_seed <- function(checkpoint) {
     if (!is.character(checkpoint) || length(checkpoint) != 1L) return(NULL)
     header <- header_file(checkpoint)
-    if (file.exists(header)) read_checked(header)$seed
+    if (file.exists(header)) read_header(header)$seed
 }
+
+# What a header says of its run, once it is known to be one.
+read_header <- function(header) {
+    begun <- read_checked(header)
+    sound <- all(
+        is.character(begun$parts), !is.null(names(begun$parts)),
+        is_string(begun$label), is.numeric(begun$n), is.numeric(begun$seed),
+        identical(begun$digest, run_digest(begun))
+    )
+    if (!sound) stop_damaged(header, "does not describe a run")
+    begun
+}
+
+run_digest <- function(run) digest::digest(list(run$parts, run$seed))
 
 make_checkpoint_folder <- function(checkpoint) {
     if (!is.character(checkpoint) || length(checkpoint) != 1L ||
@@ -117,7 +131,7 @@ make_checkpoint_folder <- function(checkpoint) {
 }
 
 resume_run <- function(header, run) {
-    begun <- read_checked(header)
+    begun <- read_header(header)
     known <- union(names(begun$parts), names(run$parts))
     differs <- known[!mapply(identical, unname(begun$parts[known]),
                              unname(run$parts[known]))]
@@ -235,8 +249,14 @@ read_checked <- function(file) {
         error = function(condition) stop_damaged(file, "cannot be read"),
         warning = function(condition) stop_damaged(file, "cannot be read")
     )
-    head <- strsplit(rawToChar(bytes[bytes != 0]), " ", useBytes = TRUE)[[1L]]
-    if (!identical(head[1L], checkpoint_format) || length(head) != 3L) {
+    head <- strsplit(rawToChar(bytes[bytes != 0]), " ", fixed = TRUE,
+                     useBytes = TRUE)[[1L]]
+    known <- length(head) == 3L && startsWith(head[1L], "kliepnet-checkpoint")
+    if (known && head[1L] != checkpoint_format) {
+        stop_damaged(file, paste0("is damaged, or was written by another ",
+                                  "version of kliepnet, as ", head[1L]))
+    }
+    if (!known) {
         stop_damaged(file, "is damaged, or was never a checkpoint")
     }
     bytes <- readBin(file, "raw", size)[-seq_len(mark)]

@@ -47,7 +47,7 @@ read_sif <- function(path) {
             path, number[wrong[1L]],
             paste0("must have three fields, `GENE type GENE`: got ",
                    length(fields[[wrong[1L]]]), ", ",
-                   dQuote(trimws(lines[number[wrong[1L]]]), FALSE))
+                   quote_start(trimws(lines[number[wrong[1L]]])))
         )
     }
     fields <- matrix(unlist(fields), ncol = 3L, byrow = TRUE)
@@ -65,7 +65,25 @@ read_sif_lines <- function(path) {
     if (!file.exists(path) || dir.exists(path)) {
         stop_kliep("file", paste0("There is no file `", path, "`."))
     }
-    lines <- readLines(path, warn = FALSE, encoding = "UTF-8")
+    refuse <- function(condition) {
+        stop_kliep("file", paste0("`", path, "` cannot be read: ",
+                                  conditionMessage(condition), "."))
+    }
+    read <- function(skip) {
+        tryCatch(readLines(path, warn = FALSE, skipNul = skip,
+                           encoding = "UTF-8"),
+                 error = refuse, warning = refuse)
+    }
+    lines <- read(TRUE)
+    # Where zero bytes make a difference it is no text, or UTF-16.
+    if (!identical(lines, read(FALSE))) {
+        stop_kliep("sif", paste0("`", path, "` is no text file: it holds ",
+                                 "zero bytes."),
+                   hint = "Save it as plain text in UTF-8.")
+    }
+    # What is not UTF-8 is taken for Latin-1, in which all bytes have a meaning.
+    foreign <- !validUTF8(lines)
+    lines[foreign] <- iconv(lines[foreign], "latin1", "UTF-8")
     # Some editors mark UTF-8 by three bytes that are no part of a name.
     sub("^\ufeff", "", lines)
 }
@@ -77,13 +95,19 @@ split_sif_line <- function(line) {
     trimws(strsplit(trimws(line), "\t", fixed = TRUE)[[1L]])
 }
 
+# A line may be a whole file of another kind.
+quote_start <- function(text, most = 60L) {
+    if (nchar(text) > most) text <- paste0(substr(text, 1L, most), "...")
+    dQuote(text, FALSE)
+}
+
 check_sif_types <- function(types, path, number) {
     unknown <- which(!types %in% interaction_types)
     if (length(unknown) == 0L) return(invisible())
     first <- unknown[1L]
     stop_sif_line(path, number[first],
                   paste0("has an unknown interaction type: got ",
-                         dQuote(types[first], FALSE)),
+                         quote_start(types[first])),
                   hint = hint_types())
 }
 
