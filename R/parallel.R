@@ -11,15 +11,30 @@ map_tasks <- function(tasks, fun, ..., label) {
                       signal = signal))
     }
     carried <- carried_with(list(tasks, fun, list(...)))
-    future.apply::future_lapply(
-        tasks, run_task, fun = fun, args = list(...), signal = signal,
-        future.seed = NULL, future.globals = carried$globals,
-        future.packages = carried$packages, future.scheduling = 4
+    tryCatch(
+        future.apply::future_lapply(
+            tasks, run_task, fun = fun, args = list(...), signal = signal,
+            future.seed = NULL, future.globals = carried$globals,
+            future.packages = carried$packages, future.scheduling = 4
+        ),
+        FutureError = function(condition) {
+            stop_kliep(
+                "worker",
+                paste0("A parallel worker ended while it was at work: ",
+                       label, ".\n", worker_reason(condition)),
+                hint = "Set `future::plan()` anew and repeat the call."
+            )
+        }
     )
 }
 
+# What future says on the sizes of variables is not the reason.
+worker_reason <- function(condition) {
+    sub(" The total size of.*", "", conditionMessage(condition))
+}
+
 run_task <- function(task, fun, args, signal) {
-    value <- do.call(fun, c(list(task), args))
+    value <- do.call(fun, c(list(task), args), quote = TRUE)
     signal()
     value
 }

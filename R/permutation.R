@@ -150,7 +150,7 @@ kliep_test <- function(x, y = NULL, ..., n_perm = 100, level = 0.05,
         keep = check_choice(keep, "keep", c("adjusted", "paper"))
     )
     progress <- check_flag(progress, "progress")
-    settings <- do.call(check_selection, found$rest)
+    settings <- do.call(check_selection, found$rest, quote = TRUE)
     samples <- check_samples(found$x, found$y,
                              settings$candidates[[1L]]$features)
     units <- check_units(block, samples, settings$folds)
@@ -159,7 +159,7 @@ kliep_test <- function(x, y = NULL, ..., n_perm = 100, level = 0.05,
     ready <- do.call(prepare_candidates, c(
         list(settings$candidates, found$x, found$y, settings$lambda2),
         settings$fits
-    ))
+    ), quote = TRUE)
     paths <- fit_observed(ready, settings)
     pool <- pool_samples(ready, units, check_flag(align, "align"))
     seed <- run_seed(checkpoint)

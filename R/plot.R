@@ -308,6 +308,7 @@ lambda2_breaks <- function(range) {
 mark_lambda2 <- function(lambda2) {
     if (is.null(lambda2)) return(NULL)
     lambda2 <- check_number(lambda2, "lambda2", "lambda")
+    check_lambda_values(lambda2, "lambda2")
     ggplot2::geom_vline(xintercept = -log10(lambda2), colour = "grey20",
                         linewidth = 0.4)
 }

@@ -47,7 +47,7 @@ prepare_candidates <- function(candidates, x, y, lambda2,
     if ("seed" %in% method$passed) fits$seed <- check_seed(fits$seed)
     requests <- lapply(candidates, function(candidate) {
         do.call(method$check, c(list(candidate, x = x, y = y,
-                                     lambda2 = lambda2), fits))
+                                     lambda2 = lambda2), fits), quote = TRUE)
     })
     form <- vapply(requests, function(request) {
         if (is.null(request$samples$coding)) "plain" else "coded"

@@ -72,14 +72,17 @@ run_pending <- function(tasks, numbers, fun, args, streams, folder, run) {
 }
 
 stop_worker <- function(folder, run, condition) {
-    if (is.null(folder)) stop(condition)
+    what <- paste0("A parallel worker ended while it was at work on ",
+                   run$label)
+    reason <- worker_reason(condition)
+    if (is.null(folder)) {
+        stop_kliep("worker", paste0(what, ".\n", reason),
+                   hint = "Set `future::plan()` anew and repeat the call.")
+    }
     finished <- sum(file.exists(replicate_file(folder, seq_len(run$n))))
-    # What it says on the sizes of variables is not the reason.
-    reason <- sub(" The total size of.*", "", conditionMessage(condition))
     stop_kliep(
         "worker",
-        paste0("A parallel worker ended while it was at work on ", run$label,
-               "; ", finished, " of ", count_of(run$n, "replicate"),
+        paste0(what, "; ", finished, " of ", count_of(run$n, "replicate"),
                " had finished.\n", reason),
         hint = paste0("Set `future::plan()` anew and repeat the call with ",
                       "`checkpoint = ", dQuote(folder, FALSE),
@@ -93,7 +96,8 @@ run_replicate <- function(work, fun, args, folder, run, signal) {
     warned <- character()
     outcome <- tryCatch(
         withCallingHandlers(
-            list(value = do.call(fun, c(list(work$task), args))),
+            list(value = do.call(fun, c(list(work$task), args),
+                                 quote = TRUE)),
             warning = function(condition) {
                 warned <<- c(warned, conditionMessage(condition))
                 invokeRestart("muffleWarning")

@@ -57,8 +57,11 @@ kliep_report <- function(fit, file = "report.html", lambda2 = NULL,
     check_report_tools()
     # Now rather than in the middle of the page.
     edges(fit, lambda2 = lambda2)
-    made <- render_report(list(fit = fit, lambda2 = lambda2, script = script),
-                          title)
+    made <- tryCatch(
+        render_report(list(fit = fit, lambda2 = lambda2, script = script),
+                      title),
+        error = function(condition) stop_report(file, condition)
+    )
     on.exit(unlink(dirname(made), recursive = TRUE))
     move_report(made, file)
     file <- normalizePath(file)
@@ -155,8 +158,30 @@ render_report <- function(params, title) {
                                               paste0("title=", title))),
         params = params, envir = new.env(parent = globalenv()), quiet = TRUE
     )
+    check_whole_page(made)
     done <- TRUE
     made
+}
+
+# A disk that fills up cuts files off without an error. The page ends with what
+# the template has last.
+check_whole_page <- function(made) {
+    page <- readLines(made, warn = FALSE)
+    if (any(grepl("id=\"session\"", page, fixed = TRUE)) &&
+        any(grepl("</html>", utils::tail(page, 3L), fixed = TRUE))) {
+        return(invisible())
+    }
+    stop("the page is cut off", call. = FALSE)
+}
+
+stop_report <- function(file, condition) {
+    if (inherits(condition, "kliep_error")) stop(condition)
+    stop_kliep(
+        "file",
+        paste0("The report `", file, "` could not be made: ",
+               conditionMessage(condition), "."),
+        hint = paste0("Is there room on the disk, also in `", tempdir(), "`?")
+    )
 }
 
 # Within a folder a file is renamed at once or not at all.
@@ -500,6 +525,10 @@ report_table <- function(data, search = TRUE, id = NULL, digits = 3) {
                                   describe(data), "."))
     }
     search <- check_flag(search, "search")
+    if (!is.null(id) && !is_string(id)) {
+        stop_kliep("argument", paste0("`id` must be a string: got ",
+                                      describe(id), "."))
+    }
     digits <- check_whole(digits, "digits")
     number <- vapply(data, is.numeric, NA)
     cells <- Map(table_cells, data, number, digits)
@@ -558,6 +587,11 @@ as_raw_html <- function(lines) {
 #' @export
 report_code <- function(fit, lambda2 = NULL, script = NULL) {
     check_reportable(fit)
+    if (!is.null(lambda2)) check_number(lambda2, "lambda2", "lambda")
+    if (!is.null(script) && !is.character(script)) {
+        stop_kliep("argument", paste0("`script` must be lines of code: got ",
+                                      describe(script), "."))
+    }
     lines <- if (!is.null(script)) script else c(
         "library(kliepnet)",
         paste("# The samples and the seed are those of the session that made",

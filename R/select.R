@@ -113,7 +113,7 @@ kliep_select <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
     ready <- do.call(prepare_candidates, c(
         list(candidates, found$x, found$y, check_lambda2(lambda2), method),
         found$rest
-    ))
+    ), quote = TRUE)
     paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
                        label = "Paths of all candidates")
     scores <- if (criterion == "cv") {

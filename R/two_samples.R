@@ -127,7 +127,7 @@ two_samples.formula <- function(x, y = NULL, data = NULL, contrast = NULL,
     # Only objects that have assays may be asked for one.
     arguments <- c(list(data, group = group, contrast = contrast),
                    if (!is.null(assay)) list(assay = assay), list(...))
-    do.call(two_samples, arguments)
+    do.call(two_samples, arguments, quote = TRUE)
 }
 
 #' @rdname two_samples

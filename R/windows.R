@@ -123,7 +123,7 @@ kliep_windows <- function(series, reference, width, step = width, ...,
     progress <- check_flag(progress, "progress")
     series <- check_series(series, time)
     parts <- do.call(divide_series, c(list(series, reference),
-                                      list(...)[about]))
+                                      list(...)[about]), quote = TRUE)
     places <- lay_windows(parts, width, step)
     check_window_fits(fits, parts, places[[1L]], test)
     control <- fits$control
@@ -425,7 +425,7 @@ check_window_fits <- function(fits, parts, place, test) {
         return(invisible())
     }
     fits$method <- NULL
-    settings <- do.call(check_selection, fits)
+    settings <- do.call(check_selection, fits, quote = TRUE)
     check_samples(first, parts$y, settings$candidates[[1L]]$features)
     if (test$n_perm > 0) {
         units <- check_units(test$block, list(x = first, y = parts$y),
@@ -437,7 +437,7 @@ check_window_fits <- function(fits, parts, place, test) {
     do.call(prepare_candidates, c(
         list(settings$candidates, first, parts$y, settings$lambda2),
         settings$fits
-    ))
+    ), quote = TRUE)
 }
 
 # What was found in the window with the given rows.
@@ -451,7 +451,8 @@ fit_window <- function(rows, values, reference, fits, test) {
 }
 
 select_window <- function(window, reference, fits) {
-    selection <- do.call(kliep_select, c(list(window, reference), fits))
+    selection <- do.call(kliep_select, c(list(window, reference), fits),
+                         quote = TRUE)
     found <- edges(selection)
     window_result(selection, found[c("from", "to", "weight")])
 }
@@ -461,7 +462,7 @@ test_window <- function(window, reference, fits, test) {
     result <- do.call(kliep_test, c(
         list(window, reference), fits, test[c("n_perm", "level", "keep")],
         list(block = test$block, progress = FALSE)
-    ))
+    ), quote = TRUE)
     found <- edges(result)
     found <- found[order(-abs(found$weight)), ]
     window_result(result$selection, found[c("from", "to", "weight", "p_value",
