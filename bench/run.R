@@ -8,7 +8,7 @@
 for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
                "memory", "peak", "shapes", "select", "recovery",
                "simulate", "consistency", "baselines", "resample",
-               "inference", "study", "load", "scaling")) {
+               "inference", "study", "load", "scaling", "faults")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 source(file.path("inst", "paper", "scaling.R"))
@@ -29,7 +29,8 @@ groups <- list(
     inference = bench_inference,
     study = bench_study,
     load = bench_load,
-    scaling = bench_scaling
+    scaling = bench_scaling,
+    faults = bench_faults
 )
 
 # The groups named in ONLY, or all.
