@@ -44,7 +44,7 @@ test)
     packages="$packages $tested"
     ;;
 coverage)
-    commands="$commands git pandoc curl xz"
+    commands="$commands git pandoc xz"
     packages="$packages $tested covr"
     ;;
 memcheck) commands="$commands valgrind" ;;
