@@ -16,13 +16,40 @@ checkpoint_of <- function(name) {
 }
 
 run_experiment <- function(name, experiment) {
-    set.seed(experiment$seed)
+    # The generator is named: drawing a pair again leaves another one behind.
+    set.seed(experiment$seed, "Mersenne-Twister", "Inversion", "Rejection")
     study <- compare_methods(
         experiment$simulate, experiment$methods, experiment$runs,
         checkpoint = checkpoint_of(name), progress = FALSE
     )
     print(study)
+    if (length(experiment$paths) > 0L) {
+        attr(study, "paths") <- paths_of_first_run(study, experiment)
+    }
     save_result(slim(study), name)
+}
+
+paths_of_first_run <- function(study, experiment) {
+    pair <- pair_of_run(study, experiment, names(experiment$simulate)[1L])
+    # Each with the random numbers that follow those of the pair.
+    state <- .Random.seed
+    lapply(experiment$methods[experiment$paths], function(method) {
+        assign(".Random.seed", state, globalenv())
+        found <- path_of_method(method, pair)
+        found$path <- slim_path(found$path)
+        found
+    })
+}
+
+# What is drawn. Sixteen binary digits do, and the zeros after them take no
+# room.
+slim_path <- function(path) {
+    path$networks <- NULL
+    value <- path$coefficients$value
+    digit <- 2^(floor(log2(abs(value))) - 16)
+    path$coefficients$value <- ifelse(value == 0, 0,
+                                      round(value / digit) * digit)
+    path
 }
 
 # The curves that are drawn, and the seeds to repeat a run with; not the counts

@@ -110,9 +110,28 @@ genes_methods <- list(
     }
 )
 
+# ---- paths of one run ------------------------------------------------------
+
+# The pair of a run of a stored study, drawn again.
+pair_of_run <- function(study, experiment, simulator, run = 1) {
+    row <- which(study$simulator == simulator & study$run == run)[1]
+    assign(".Random.seed", study$seed[[row]], globalenv())
+    experiment$simulate[[simulator]]()
+}
+
+# The path that a method fits to a pair, and the lambda2 that it chooses, if it
+# does.
+path_of_method <- function(method, pair) {
+    found <- if (names(formals(method))[1] == "pair") method(pair) else
+        method(pair$x, pair$y)
+    if (!inherits(found, "kliep_select")) return(list(path = found))
+    list(path = found$path, lambda2 = found$fit$lambda2)
+}
+
 # ---- all of them -----------------------------------------------------------
 
-# What compare_methods() takes, and the seed to call it with.
+# What compare_methods() takes, the seed to call it with, and the methods whose
+# paths in the first run take too long for a vignette: they are kept as well.
 paper_experiments <- function() {
     list(
         gaussian = list(
@@ -124,18 +143,22 @@ paper_experiments <- function() {
             methods = nonparanormal_methods
         ),
         diamond = list(
-            seed = 53, runs = 10,
+            seed = 53, runs = 20,
             simulate = list("diamond, n = 5000" = function() {
                 sim_diamond(d = 9, n = 5000, n_holdout = 3000)
             }),
-            methods = diamond_methods
+            methods = diamond_methods,
+            paths = c("KLIEP, polynomial", "KLIEP, interactions",
+                      "KLIEP, Gaussian", "IS-Flasso", "IS-Glasso",
+                      "Flasso, nonparanormal")
         ),
         genes = list(
             seed = 61, runs = 20,
             simulate = list("13 genes, n = 50" = function() {
                 sim_genes(n = 50, n_holdout = 1000)
             }),
-            methods = genes_methods
+            methods = genes_methods,
+            paths = names(genes_methods)
         )
     )
 }

@@ -46,6 +46,19 @@ test_that("the experiment with genes repeats", {
     expect_repeated("genes", "13 genes, n = 50", c("KLIEP", "Flasso"))
 })
 
+test_that("a path that is stored is that of the first run", {
+    skip_on_cran()
+    source(paper_file("experiments.R"), local = TRUE)
+    experiment <- paper_experiments()$diamond
+    stored <- readRDS(paper_file("diamond.rds"))
+    withr::local_preserve_seed()
+    pair <- pair_of_run(stored, experiment, names(experiment$simulate))
+    method <- "KLIEP, Gaussian"
+    again <- path_of_method(experiment$methods[[method]], pair)
+    kept <- attr(stored, "paths")[[method]]
+    expect_equal(edges(again$path), edges(kept$path), tolerance = 1e-3)
+})
+
 test_that("every experiment is stored whole", {
     source(paper_file("experiments.R"), local = TRUE)
     for (name in names(paper_experiments())) {
@@ -54,6 +67,7 @@ test_that("every experiment is stored whole", {
         expect_equal(unique(stored$simulator), names(experiment$simulate))
         expect_equal(unique(stored$method), names(experiment$methods))
         expect_equal(max(stored$run), experiment$runs)
+        expect_equal(names(attr(stored, "paths")), experiment$paths)
         expect_true(all(is.na(stored$error)))
     }
     expect_true(all(readRDS(paper_file("time.rds"))$converged))
