@@ -11,13 +11,13 @@ map_tasks <- function(tasks, fun, ..., label) {
                       signal = signal))
     }
     carried <- carried_with(list(tasks, fun, list(...)))
-    tryCatch(
+    with_workers(
         future.apply::future_lapply(
             tasks, run_task, fun = fun, args = list(...), signal = signal,
             future.seed = NULL, future.globals = carried$globals,
             future.packages = carried$packages, future.scheduling = 4
         ),
-        FutureError = function(condition) {
+        failed = function(condition) {
             stop_kliep(
                 "worker",
                 paste0("A parallel worker ended while it was at work: ",
@@ -26,6 +26,27 @@ map_tasks <- function(tasks, fun, ..., label) {
             )
         }
     )
+}
+
+# Evaluates `work`, which hands tasks to the workers of the plan. After an
+# interrupt these may still be about to answer, and would do so to the next
+# who asks: they are started anew.
+with_workers <- function(work, failed) {
+    tryCatch(
+        work,
+        interrupt = function(condition) {
+            suspendInterrupts(renew_workers())
+            resume_interrupt()
+        },
+        FutureError = failed
+    )
+}
+
+renew_workers <- function() {
+    if (future::nbrOfWorkers() == 1L) return(invisible())
+    plan <- future::plan("list")
+    future::plan(future::sequential)
+    future::plan(plan)
 }
 
 # What future says on the sizes of variables is not the reason.

@@ -56,7 +56,7 @@ run_pending <- function(tasks, numbers, fun, args, streams, folder, run) {
     work <- Map(function(task, number) list(task = task, number = number),
                 tasks, numbers)
     carried <- carried_with(list(fun, args))
-    tryCatch(
+    with_workers(
         future.apply::future_lapply(
             unname(work), run_replicate, fun = fun, args = args,
             folder = folder, run = run["digest"], signal = signal,
@@ -67,7 +67,7 @@ run_pending <- function(tasks, numbers, fun, args, streams, folder, run) {
             future.scheduling = 4
         ),
         # Tasks catch their own errors: this one is about a worker.
-        FutureError = function(condition) stop_worker(folder, run, condition)
+        failed = function(condition) stop_worker(folder, run, condition)
     )
 }
 
