@@ -4,32 +4,35 @@
 
 cd "$(dirname "$0")/.." || exit 1
 . tools/rust.sh
-passed=0
-failed=0
-skipped=0
+# A line for each runner: how many tests passed, failed and were skipped.
+counts=build/test-counts
 
 # The last line, whatever happens.
 finish() {
-    line="$passed passed, $failed failed"
-    [ "$skipped" -eq 0 ] || line="$line, $skipped skipped"
-    echo "$line"
-    [ "$failed" -eq 0 ] && exit 0
+    for runner in cargo properties configure testthat; do
+        grep -q "^$runner " "$counts" ||
+            give_up "$runner" "$runner did not get to its end"
+    done
+    # shellcheck disable=SC2046
+    set -- $(awk '{ p += $2; f += $3; s += $4 }
+                  END { print p + 0, f + 0, s + 0 }' "$counts")
+    echo "$1 passed, $2 failed$([ "$3" -eq 0 ] || echo ", $3 skipped")"
+    [ "$2" -eq 0 ] && exit 0
     exit 1
 }
 
 # count <runner> <passed> <failed> <skipped>
 count() {
     echo "$1: $2 passed, $3 failed$([ "$4" -eq 0 ] || echo ", $4 skipped")"
-    passed=$((passed + $2))
-    failed=$((failed + $3))
-    skipped=$((skipped + $4))
-    [ $(($2 + $3)) -gt 0 ] || give_up "$1 ran no test"
+    echo "$1 $2 $3 $4" >> "$counts"
+    [ $(($2 + $3)) -gt 0 ] || give_up "$1" "$1 ran no test"
 }
 
-# One failure for a runner that did not get as far as its tests.
+# give_up <runner> <why>: one failure for a runner that did not get as far as
+# its tests.
 give_up() {
-    echo "$1" >&2
-    failed=$((failed + 1))
+    echo "$2" >&2
+    echo "$1 0 1 0" >> "$counts"
 }
 
 # run_cargo <name> <folder of the workspace>: all build in the same place.
@@ -40,14 +43,13 @@ run_cargo() {
         cargo test --locked -j 2 --no-fail-fast \
         --manifest-path "$2/Cargo.toml" > "$log" 2>&1
     status=$?
-    counts=$(awk '/^test result:/ { p += $4; f += $6; s += $8 }
+    # shellcheck disable=SC2046
+    set -- $(awk '/^test result:/ { p += $4; f += $6; s += $8 }
                   END { print p + 0, f + 0, s + 0 }' "$log")
-    # shellcheck disable=SC2086
-    set -- $counts
     if [ "$status" -ne 0 ]; then
         # From the first sign of trouble, or the end where there is none.
         sed -n '/^failures:$/,$p; /^error/,$p' "$log" | tail -n 80 >&2
-        [ "$2" -gt 0 ] || give_up "$name: cargo test ended with status $status"
+        [ "$2" -gt 0 ] || give_up "$name" "$name: cargo test ended with status $status"
     fi
     count "$name" "$1" "$2" "$3"
 }
@@ -55,39 +57,45 @@ run_cargo() {
 run_configure() {
     log=build/configure-test.log
     sh tools/test-configure.sh > "$log" 2>&1
-    counts=$(tail -n 1 "$log" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p')
+    found=$(tail -n 1 "$log" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p')
     # shellcheck disable=SC2086
-    set -- ${counts:-0 1}
+    set -- ${found:-0 1}
     [ "$2" -eq 0 ] || cat "$log" >&2
     count configure "$1" "$2" 0
 }
 
 run_testthat() {
-    counts=build/testthat-counts
-    rm -f "$counts"
+    found=build/testthat-counts
+    rm -f "$found"
     if ! sh tools/install.sh build/library; then
-        give_up "the package does not install"
+        give_up testthat "the package does not install"
         return
     fi
     NOT_CRAN=true R_LIBS="$PWD/build/library${R_LIBS:+:$R_LIBS}" \
-        Rscript --no-init-file tools/run-tests.R "$counts"
-    if [ ! -f "$counts" ]; then
-        give_up "testthat did not get to its end"
-        return
-    fi
+        Rscript --no-init-file tools/run-tests.R "$found"
+    [ -f "$found" ] || return
     # shellcheck disable=SC2046
-    set -- $(cat "$counts")
+    set -- $(cat "$found")
     count testthat "$1" "$2" "$3"
 }
 
+# What needs no R.
+run_rust() {
+    run_cargo cargo src/rust
+    run_cargo properties src/rust/properties
+    run_configure
+}
+
+mkdir -p build 2> /dev/null
 if ! sh tools/setup.sh test; then
-    give_up "set-up did not succeed"
-    finish
+    echo "0 passed, 1 failed"
+    exit 1
 fi
 find_rust
-mkdir -p build
-run_cargo cargo src/rust
-run_cargo properties src/rust/properties
-run_configure
+: > "$counts"
+# Most tests keep one core busy: these go on beside those in R.
+run_rust > build/rust-tests.log 2>&1 &
 run_testthat
+wait
+cat build/rust-tests.log
 finish

@@ -106,7 +106,8 @@ answers <- function(object, newdata) {
         })
     }
     list(
-        format = ask(format(object)), edges = ask(kliepnet::edges(object)),
+        print = ask(utils::capture.output(print(object))),
+        edges = ask(kliepnet::edges(object)),
         hubs = ask(kliepnet::hubs(object)),
         tidy = ask(generics::tidy(object)),
         glance = ask(generics::glance(object)),
