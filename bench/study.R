@@ -151,8 +151,8 @@ standard_error_of <- function(values) stats::sd(values) / sqrt(length(values))
 
 # ---- diamonds --------------------------------------------------------------
 
-# Area under the ROC curve, by entry. Both directions see the same pairs, so that
-# their difference has a smaller error than either.
+# Area under the ROC curve, by entry. Both directions see the same pairs, so
+# that their difference has a smaller error than either.
 diamond_study_rows <- function(seeds = 10L) {
     fits <- list(
         "polynomial, symmetric" = function(x, y) {

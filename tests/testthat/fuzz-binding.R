@@ -106,28 +106,27 @@ wrong_names <- function() {
     sample(names(wrong_values), min(values, length(wrong_values)))
 }
 
-# A value or a failure of a kind; text that a panic would leave counts as one.
-judge <- function(value, endless) {
-    # There is nothing to say about a step without a minimum.
-    if (is.list(value) && "unbounded" %in% value$status) return(NULL)
-    if (!inherits(value, "kliep_failure")) {
-        bad <- vapply(value, function(part) is.numeric(part) &&
-                          any(is.nan(part)), NA)
-        names <- setdiff(names(value)[bad], allowed_nan)
-        if (is.list(value) && length(names) > 0) {
-            return(paste("NaN in", paste(names, collapse = ", ")))
-        }
-        return(NULL)
-    }
-    known <- c("argument", "overflow", "numeric", "memory",
-               if (endless) "limit")
-    if (value$kind %in% known && nzchar(value$message)) {
-        return(NULL)
-    }
-    paste0(value$kind, ": ", value$message)
-}
 # Where there is none to be had: no ridge, no weights, nothing that moved.
 allowed_nan <- c("gap", "effective_size", "effective", "se", "kkt")
+
+# A value or a failure of a kind; text that a panic would leave counts as one.
+judge <- function(value, endless) {
+    if (inherits(value, "kliep_failure")) return(judge_failure(value, endless))
+    # There is nothing to say about a step without a minimum.
+    if (!is.list(value) || "unbounded" %in% value$status) return(NULL)
+    bad <- vapply(value, function(part) {
+        is.numeric(part) && any(is.nan(part))
+    }, NA)
+    names <- setdiff(names(value)[bad], allowed_nan)
+    if (length(names) > 0) paste("NaN in", paste(names, collapse = ", "))
+}
+
+judge_failure <- function(failure, endless) {
+    known <- c("argument", "overflow", "numeric", "memory",
+               if (endless) "limit")
+    if (failure$kind %in% known && nzchar(failure$message)) return(NULL)
+    paste0(failure$kind, ": ", failure$message)
+}
 
 attempt <- function(name, what, call) {
     label <- paste0(name, ": ", what)

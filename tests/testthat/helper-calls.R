@@ -45,8 +45,9 @@ result_objects <- function() {
         net_path = net_path,
         curve = pr_curve(net_path, net),
         comparison = compare_methods(
-            function() sim_gaussian(d = 4, n = 20, density = 0.5,
-                                    n_changed = 2),
+            function() {
+                sim_gaussian(d = 4, n = 20, density = 0.5, n_changed = 2)
+            },
             list(kliep = function(x, y) kliep_path(x, y, nlambda = 3)),
             runs = 2, progress = FALSE
         )

@@ -68,8 +68,9 @@ test_that("one seed gives the same on two threads as on one, to the last bit", {
 test_that("the same seed gives the same, wherever numbers are drawn", {
     draws <- list(
         function() sim_gaussian(d = 6, n = 20, n_changed = 2, n_holdout = 3),
-        function() sim_gaussian(d = 6, n = 20, graph = "scale_free",
-                                n_changed = 2),
+        function() {
+            sim_gaussian(d = 6, n = 20, graph = "scale_free", n_changed = 2)
+        },
         function() sim_lattice(m = 9, n = 20),
         function() sim_nonparanormal(d = 6, n = 20, n_changed = 2),
         function() sim_keywords(times = 30),
