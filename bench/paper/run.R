@@ -41,15 +41,17 @@ paths_of_first_run <- function(study, experiment) {
     })
 }
 
-# What is drawn. Sixteen binary digits do, and the zeros after them take no
-# room.
+# What is drawn.
 slim_path <- function(path) {
     path$networks <- NULL
-    value <- path$coefficients$value
-    digit <- 2^(floor(log2(abs(value))) - 16)
-    path$coefficients$value <- ifelse(value == 0, 0,
-                                      round(value / digit) * digit)
+    path$coefficients$value <- short_numbers(path$coefficients$value)
     path
+}
+
+# Ten binary digits are enough to draw, and the zeros after them take no room.
+short_numbers <- function(value) {
+    digit <- 2^(floor(log2(abs(value))) - 10)
+    ifelse(is.na(value) | value == 0, value, round(value / digit) * digit)
 }
 
 # The curves that are drawn, and the seeds to repeat a run with; not the counts
@@ -59,6 +61,8 @@ slim <- function(study) {
         curve$points <- NULL
         curve$curve <- curve$curve[c("place", "tp", "fp", "precision",
                                      "recall", "tpr", "fpr")]
+        shares <- c("precision", "recall", "tpr", "fpr")
+        curve$curve[shares] <- lapply(curve$curve[shares], short_numbers)
         curve
     })
     study
