@@ -33,28 +33,46 @@ test_that("interrupts of parallel work leave workers that can be used", {
     expect_interrupts_harmless(4, "multisession", 1)
 })
 
+# A call of n_subsamples / 2 tasks, which a checkpoint lets go on.
+stability_run <- function(checkpoint, n_subsamples) {
+    pair <- random_pair(5, 30)
+    set.seed(3)
+    suppressMessages(
+        kliep_stability(pair$x, pair$y, nlambda = 8,
+                        n_subsamples = n_subsamples, checkpoint = checkpoint,
+                        progress = FALSE),
+        "kliep_message_checkpoint"
+    )
+}
+
+# Sends a signal once so many tasks have finished.
+signal_after <- function(tasks, folder, signal, pid) {
+    system(sprintf(
+        "(while [ $(ls %s 2>/dev/null | grep -c replicate) -lt %d ];
+          do sleep 0.01; done; kill -%s %d)", folder, tasks, signal, pid
+    ), wait = FALSE)
+}
+
+start_workers <- function() {
+    future::plan(future::sequential)
+    future::plan(future::multisession, workers = 2)
+}
+
+# All edges that were ever named, with their probabilities: there are some.
+expect_same_run <- function(resumed, whole) {
+    expect_gt(nrow(whole$edges), 0)
+    expect_identical(resumed$edges, whole$edges)
+}
+
 test_that("a run that was interrupted continues to the same result", {
     skip_on_cran()
     skip_on_os("windows")
-    pair <- random_pair(5, 30)
     folder <- withr::local_tempfile()
-    run <- function(checkpoint) {
-        set.seed(3)
-        suppressMessages(
-            kliep_stability(pair$x, pair$y, nlambda = 8, n_subsamples = 20,
-                            checkpoint = checkpoint, progress = FALSE),
-            "kliep_message_checkpoint"
-        )
-    }
-    whole <- run(NULL)
-    # As soon as four of its ten tasks have finished.
-    system(sprintf(
-        "(while [ $(ls %s 2>/dev/null | grep -c replicate) -lt 4 ];
-          do sleep 0.01; done; kill -INT %d)", folder, Sys.getpid()
-    ), wait = FALSE)
+    whole <- stability_run(NULL, 20)
+    signal_after(4, folder, "INT", Sys.getpid())
     ended <- tryCatch(
         {
-            run(folder)
+            stability_run(folder, 20)
             # Where all were done before the signal came.
             Sys.sleep(10)
         },
@@ -62,59 +80,43 @@ test_that("a run that was interrupted continues to the same result", {
     )
     expect_identical(ended, "stopped")
     expect_gte(length(list.files(folder, "^replicate")), 4)
-    resumed <- run(folder)
-    expect_identical(edges(resumed), edges(whole))
-    expect_identical(resumed$stability, whole$stability)
+    expect_same_run(stability_run(folder, 20), whole)
 })
 
 test_that("a worker that is killed costs nothing that was finished", {
     skip_on_cran()
     skip_on_os("windows")
-    old <- future::plan(future::multisession, workers = 2)
+    old <- future::plan()
     withr::defer(future::plan(old))
-    pair <- random_pair(5, 30)
+    start_workers()
     folder <- withr::local_tempfile()
     workers <- future.apply::future_sapply(1:2, function(i) {
         Sys.sleep(0.2)
         Sys.getpid()
     })
-    run <- function(checkpoint) {
-        set.seed(4)
-        suppressMessages(
-            kliep_stability(pair$x, pair$y, nlambda = 8, n_subsamples = 40,
-                            checkpoint = checkpoint, progress = FALSE),
-            "kliep_message_checkpoint"
-        )
-    }
-    system(sprintf(
-        "(while [ $(ls %s 2>/dev/null | grep -c replicate) -lt 3 ];
-          do sleep 0.01; done; kill -9 %d)", folder, workers[1]
-    ), wait = FALSE)
-    expect_error(run(folder), "worker ended .* had finished",
+    signal_after(3, folder, "KILL", workers[1])
+    expect_error(stability_run(folder, 40), "worker ended .* had finished",
                  class = "kliep_error_worker")
     expect_gte(length(list.files(folder, "^replicate")), 3)
     # As its hint says: set the plan anew, and repeat the call.
+    start_workers()
+    resumed <- stability_run(folder, 40)
     future::plan(future::sequential)
-    future::plan(future::multisession, workers = 2)
-    resumed <- run(folder)
-    future::plan(future::sequential)
-    whole <- run(NULL)
-    expect_identical(edges(resumed), edges(whole))
-    expect_identical(resumed$stability, whole$stability)
+    expect_same_run(resumed, stability_run(NULL, 40))
 })
 
 test_that("a worker killed in a selection is an error that says so", {
     skip_on_cran()
     skip_on_os("windows")
-    old <- future::plan(future::multisession, workers = 2)
+    old <- future::plan()
     withr::defer(future::plan(old))
+    start_workers()
     expect_error(
         map_tasks(1:2, function(task) tools::pskill(Sys.getpid(), 9),
                   label = "Folds"),
         "worker ended .* Folds", class = "kliep_error_worker"
     )
-    future::plan(future::sequential)
-    future::plan(future::multisession, workers = 2)
+    start_workers()
     expect_identical(map_tasks(1:3, function(task) task^2, label = "Squares"),
                      list(1, 4, 9))
 })
