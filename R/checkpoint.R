@@ -90,7 +90,7 @@ header_file <- function(path) file.path(path, "run.checkpoint")
 # The seed of the run that this folder holds, NULL if it holds none. What is no
 # folder is for open_checkpoint() to refuse.
 begun_seed <- function(checkpoint) {
-    if (!is.character(checkpoint) || length(checkpoint) != 1L) return(NULL)
+    if (!is_string(checkpoint)) return(NULL)
     header <- header_file(checkpoint)
     if (file.exists(header)) read_header(header)$seed
 }
@@ -110,8 +110,7 @@ read_header <- function(header) {
 run_digest <- function(run) digest::digest(list(run$parts, run$seed))
 
 make_checkpoint_folder <- function(checkpoint) {
-    if (!is.character(checkpoint) || length(checkpoint) != 1L ||
-        is.na(checkpoint) || checkpoint == "") {
+    if (!is_string(checkpoint) || checkpoint == "") {
         stop_kliep("argument",
                    paste0("`checkpoint` must be the name of a folder: got ",
                           describe(checkpoint), "."))

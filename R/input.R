@@ -542,6 +542,10 @@ check_flag <- function(value, arg) {
                                   describe(value), "."))
 }
 
+is_string <- function(value) {
+    is.character(value) && length(value) == 1L && !is.na(value)
+}
+
 check_number <- function(value, arg, class = "argument") {
     if (is.numeric(value) && length(value) == 1L && is.finite(value)) {
         return(as.double(value))

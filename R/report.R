@@ -111,10 +111,6 @@ can_write <- function(file) {
     writable(dirname(file)) && (!file.exists(file) || writable(file))
 }
 
-is_string <- function(value) {
-    is.character(value) && length(value) == 1L && !is.na(value)
-}
-
 check_script <- function(script) {
     if (is.null(script)) return(NULL)
     if (is_string(script) && file.exists(script) && !dir.exists(script)) {
