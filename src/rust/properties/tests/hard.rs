@@ -1,7 +1,7 @@
 //! Whatever the samples: a solution with a certificate, or a status or an error with a name; finite
 //! numbers, and an end in time.
 
-#[path = "../../core/tests/common/mod.rs"]
+#[path = "../../core/tests/suite/common/mod.rs"]
 mod common;
 
 use common::judge::Judge;

@@ -1,8 +1,6 @@
 //! A cancelled fit ends soon, as interrupted.
 
-mod common;
-
-use common::{down, settings, Case};
+use crate::common::{down, settings, Case, METHODS};
 use kliepnet_core::error::Error;
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::path::{fit, Method, Settings};
@@ -82,7 +80,7 @@ fn a_monitor_cancelled_before_the_start() {
     let case = Case::gaussian(5, 20, 7);
     let monitor = Monitor::new();
     monitor.cancel();
-    for method in common::METHODS {
+    for method in METHODS {
         let result = fit(&case.problem(), &settings(20, 0.1, down(3, 0.1), method), &monitor);
         assert_eq!(result.map(|path| path.steps.len()), Err(Error::Interrupted));
     }

@@ -1,9 +1,7 @@
 //! Families that are not products with squares: radial functions, tables, pairs without singles.
 
-mod common;
-
-use common::judge::distance;
-use common::{cubic, down, normals, random, samples_of, Case, DIRECTIONS, METHODS};
+use crate::common::judge::distance;
+use crate::common::{self, cubic, down, normals, random, samples_of, Case, DIRECTIONS, METHODS};
 use kliepnet_core::data::{Samples, Standardize};
 use kliepnet_core::error::{Error, Result};
 use kliepnet_core::factors::{factor_variables, PenaltyFactors};

@@ -1,9 +1,7 @@
 //! Likelihoods with importance-sampled normalisers: two solvers agree, and each end of lambda2 is what
 //! it has to be.
 
-mod common;
-
-use common::{cubic, normals, random, samples};
+use crate::common::{cubic, normals, random, samples};
 use kliepnet_core::baselines::importance::{flasso, glasso, Path, Settings, Stack};
 use kliepnet_core::data::{Samples, Standardize};
 use kliepnet_core::error::Error;

@@ -1,8 +1,6 @@
 //! Many factors at the very largest norm.
 
-mod common;
-
-use common::{down, samples, Case};
+use crate::common::{down, samples, Case};
 use kliepnet_core::data::Standardize;
 use kliepnet_core::path::Method;
 

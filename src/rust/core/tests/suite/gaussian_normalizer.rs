@@ -1,8 +1,8 @@
 //! The closed-form normaliser: its derivatives, and fits judged by plain formulas on full matrices.
 
-mod common;
-
-use common::{down, normals, penalty_factors, products, random, samples_of, Case, DIRECTIONS};
+use crate::common::{
+    down, normals, penalty_factors, products, random, samples_of, Case, DIRECTIONS,
+};
 use kliepnet_core::error::Error;
 use kliepnet_core::factors::factor_index;
 use kliepnet_core::gaussian::{Entry, GaussianLoss};

@@ -1,8 +1,6 @@
 //! What cannot be fitted is refused, and the refusal says what is wrong.
 
-mod common;
-
-use common::{cubic, down, samples, settings, Case};
+use crate::common::{cubic, down, samples, settings, Case};
 use kliepnet_core::data::{Samples, Standardize};
 use kliepnet_core::error::{Error, Result};
 use kliepnet_core::factors::PenaltyFactors;

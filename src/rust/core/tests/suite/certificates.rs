@@ -1,9 +1,7 @@
 //! What a path says of itself is what the judge finds, at every step and for every solver.
 
-mod common;
-
-use common::judge::Judge;
-use common::{
+use crate::common::judge::Judge;
+use crate::common::{
     cubic, down, penalty_factors, quartic, random, samples_of, Case, DIRECTIONS, METHODS,
 };
 use kliepnet_core::factors::PenaltyFactors;

@@ -1,7 +1,6 @@
 //! Fused-lasso regressions: what they report is what they are, whoever computes them.
 
-mod common;
-
+use crate::common;
 use kliepnet_core::baselines::flasso::{fit, Path, Settings};
 use kliepnet_core::baselines::Moments;
 use kliepnet_core::error::Error;

@@ -1,9 +1,7 @@
 //! Screening by bounds finds what full passes find, and a path with it is the path without.
 
-mod common;
-
-use common::judge::distance;
-use common::{cubic, down, normals, products, quartic, random, samples, Case};
+use crate::common::judge::distance;
+use crate::common::{cubic, down, normals, products, quartic, random, samples, Case};
 use kliepnet_core::factors::{factor_index, PenaltyFactors};
 use kliepnet_core::features::{Basis, Coefficients};
 use kliepnet_core::monitor::Monitor;

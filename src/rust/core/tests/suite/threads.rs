@@ -1,8 +1,6 @@
 //! The number of threads changes nothing, to the last bit.
 
-mod common;
-
-use common::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS, METHODS};
+use crate::common::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS, METHODS};
 use kliepnet_core::path::{Grid, Method, Path};
 
 fn with_threads(threads: usize, case: &Case, lambda1: f64, grid: &Grid, method: Method) -> Path {

@@ -1,9 +1,7 @@
 //! A level below zero is below every norm.
 
-mod common;
-
-use common::judge::assert_same_hits;
-use common::{normals, products, random, Case};
+use crate::common::judge::assert_same_hits;
+use crate::common::{normals, products, random, Case};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::scan::{Query, Scanner};
 

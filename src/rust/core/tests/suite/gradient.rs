@@ -1,8 +1,6 @@
 //! `xi` is minus the gradient of the loss, whichever design computes it.
 
-mod common;
-
-use common::{cubic, normals, products, quartic, random, samples_of, Case, DIRECTIONS};
+use crate::common::{cubic, normals, products, quartic, random, samples_of, Case, DIRECTIONS};
 use kliepnet_core::features::Basis;
 use kliepnet_core::problem::{Design, Problem};
 use kliepnet_core::streamed::Streamed;

@@ -1,9 +1,7 @@
 //! What must hold whatever the numbers are.
 
-mod common;
-
-use common::judge::{distance, length};
-use common::{
+use crate::common::judge::{distance, length};
+use crate::common::{
     cubic, down, penalty_factors, random, samples, samples_of, Case, DIRECTIONS, METHODS,
 };
 use kliepnet_core::data::Standardize;

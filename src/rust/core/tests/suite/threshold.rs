@@ -1,10 +1,8 @@
 //! lambda1 = 0 on both sides of the smallest solvable lambda2, which a linear programme finds.
 
-mod common;
-
-use common::judge::Judge;
-use common::programme::Threshold;
-use common::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS};
+use crate::common::judge::Judge;
+use crate::common::programme::Threshold;
+use crate::common::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS};
 use kliepnet_core::factors::PenaltyFactors;
 use kliepnet_core::features::Basis;
 use kliepnet_core::path::{Grid, Method, Path, Step};

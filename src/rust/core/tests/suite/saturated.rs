@@ -1,8 +1,6 @@
 //! Newton in the dual where the weights of the last lambda2 are all on one row.
 
-mod common;
-
-use common::{down, samples_of, Case, METHODS};
+use crate::common::{down, samples_of, Case, METHODS};
 use kliepnet_core::data::Standardize;
 use kliepnet_core::loss::Direction;
 use kliepnet_core::problem::Status;

@@ -1,8 +1,6 @@
 //! Debiased estimates: rows of the inverse Hessian and estimates judged by plain dense arithmetic.
 
-mod common;
-
-use common::{products, random, samples_of, Case};
+use crate::common::{cubic, products, random, samples_of, Case};
 use kliepnet_core::data::Standardize;
 use kliepnet_core::error::{Error, Result};
 use kliepnet_core::factors::{factor_index, factor_variables};
@@ -319,7 +317,7 @@ fn what_inference_is_not_for_is_refused() {
         matches!(run(case, factors, &settings), Err(Error::Argument(_)))
     };
     let case = gaussian(4, 30, 1);
-    assert!(refused(&Case { basis: common::cubic(), ..case.clone() }, &[1]));
+    assert!(refused(&Case { basis: cubic(), ..case.clone() }, &[1]));
     assert!(refused(&Case { direction: Direction::Symmetric, ..case.clone() }, &[1]));
     assert!(refused(&Case { direction: Direction::Backward, ..case.clone() }, &[1]));
     assert!(refused(&case, &[factor_index(4, 0)]));

@@ -1,9 +1,7 @@
 //! Three ways to look at all factors, and the pass over them, say the same.
 
-mod common;
-
-use common::judge::{assert_same_hits, Judge};
-use common::{
+use crate::common::judge::{assert_same_hits, Judge};
+use crate::common::{
     cubic, normals, penalty_factors, products, quartic, random, samples_of, Case, DIRECTIONS,
 };
 use kliepnet_core::features::Basis;

@@ -1,9 +1,7 @@
 //! Three solvers that share little more than the problem find the same theta.
 
-mod common;
-
-use common::judge::distance;
-use common::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS, METHODS};
+use crate::common::judge::distance;
+use crate::common::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS, METHODS};
 use kliepnet_core::features::Basis;
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::path::{fit, Method, Path};

@@ -1,10 +1,8 @@
 //! Penalties that depend on theta and trimmed numerators: every solver follows them, and what they
 //! lead to is certified with the penalty factors that they stand for.
 
-mod common;
-
-use common::judge::{length, Judge};
-use common::{down, Case, METHODS};
+use crate::common::judge::{length, Judge};
+use crate::common::{down, Case, METHODS};
 use kliepnet_core::factors::PenaltyFactors;
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::path::{fit, Grid, Method, Path, Settings, Step};

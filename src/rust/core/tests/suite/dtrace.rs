@@ -1,7 +1,6 @@
 //! The D-trace loss: solutions by their optimality condition, in plain matrices.
 
-mod common;
-
+use crate::common;
 use kliepnet_core::baselines::dtrace::{fit, Path, Settings};
 use kliepnet_core::baselines::Moments;
 use kliepnet_core::error::Error;

@@ -1,5 +1,5 @@
 //! Random problems and settings shared by the tests, and the judge of their solutions.
-#![allow(dead_code)] // Each test file uses its own part.
+#![allow(dead_code)] // The property tests use a part of it.
 
 pub mod judge;
 pub mod programme;

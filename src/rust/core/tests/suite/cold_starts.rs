@@ -1,8 +1,6 @@
 //! A fit far down the path must not depend on having walked there.
 
-mod common;
-
-use common::{gaussian_problem, settings};
+use crate::common::{gaussian_problem, settings};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::path::{fit, Grid, Method};
 use kliepnet_core::problem::Status;

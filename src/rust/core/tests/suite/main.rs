@@ -1,0 +1,25 @@
+//! Tests of the whole core, in one program: to link it once for each file takes longer than to run it.
+
+mod common;
+
+mod agreement;
+mod certificates;
+mod cold_starts;
+mod designs;
+mod dtrace;
+mod families;
+mod flasso;
+mod gaussian_normalizer;
+mod gradient;
+mod importance;
+mod inference;
+mod interrupt;
+mod negative_level;
+mod properties;
+mod refusals;
+mod reweighted;
+mod saturated;
+mod screening;
+mod threads;
+mod threshold;
+mod ties;
