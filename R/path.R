@@ -88,7 +88,9 @@ default_lambda_min_ratio <- function(n_factors, n) {
 #' `tol`. `$diagnostics` is about the last of these fits, which is an optimum
 #' of its own convex problem, and has a column `fits` for their number. Where
 #' they have not settled after 100 fits the status is `"unsettled"`, with a
-#' warning. A large `gamma` gives the group lasso.
+#' warning. Trimmed fits (`robust`) are less exact than that, and have also
+#' settled once a fit no longer lowers the objective by more than they are
+#' exact. A large `gamma` gives the group lasso.
 #'
 #' @section Outliers:
 #' A few observations far out can decide a density ratio. With `robust` above

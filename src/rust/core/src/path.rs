@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::features::{Coefficients, Features};
 use crate::monitor::Monitor;
 use crate::problem::{Problem, Status, Tolerance};
-use crate::reweight::{adaptive, distance, mcp, Shape};
+use crate::reweight::{adaptive, distance, excess, mcp, Shape};
 use crate::scan::Drift;
 use crate::strategy::{
     auto, Adjust, Around, ClosedForm, Dual, Fitted, Follow, Limits, Primal, NULL_FIT,
@@ -255,6 +255,11 @@ impl Fits {
         self.tolerance.relative.sqrt()
     }
 
+    /// How much trimmed objectives near this one may stay apart.
+    fn trimmed_enough(&self, objective: f64) -> f64 {
+        self.enough() * TRIMMED_FLOOR.max(objective.abs())
+    }
+
     /// A fit with the penalty as it is: one, or with trimmed numerators as many as their weights take.
     fn convex(&mut self, around: Around, monitor: &Monitor) -> Result<Fitted> {
         match self.trim.clone() {
@@ -267,7 +272,8 @@ impl Fits {
     }
 
     /// The minimax concave penalty by local linear approximation: convex fits, each with the
-    /// penalty's slopes at the fit before, until these settle.
+    /// penalty's slopes at the fit before, until these settle. No fit raises the objective; trimmed
+    /// ones are less exact than slopes are asked to be, and have settled when they stop lowering it.
     fn concave(
         &mut self,
         gamma: f64,
@@ -279,6 +285,8 @@ impl Fits {
         let slopes = |theta: &Coefficients| mcp(&base, theta, gamma, around.now);
         let mut penalty = Arc::new(slopes(start.unwrap_or(&Coefficients::default())));
         let (mut rounds, mut iterations) = (0, 0);
+        // The objective of the fit before, with the slopes at its own theta.
+        let mut before = f64::INFINITY;
         loop {
             self.solver.set_penalty(&penalty);
             let mut fitted = self.convex(around, monitor)?;
@@ -286,13 +294,17 @@ impl Fits {
             iterations += fitted.iterations;
             fitted.iterations = iterations;
             let next = slopes(&fitted.coefficients);
-            let settled = distance(&penalty, &next) <= self.enough();
+            let lowered = before - fitted.objective;
+            let settled = distance(&penalty, &next) <= self.enough()
+                || self.trim.is_some() && lowered <= self.trimmed_enough(fitted.objective);
             if settled || rounds == MOST_FITS || fitted.status == Status::Unbounded {
                 if !settled && fitted.status == Status::Converged {
                     fitted.status = Status::Unsettled;
                 }
                 return Ok(fitted);
             }
+            let rise = excess(&next, &penalty, &fitted.coefficients);
+            before = fitted.objective + around.now * rise;
             penalty = Arc::new(next);
             around.last = around.now;
         }
@@ -308,7 +320,7 @@ impl Fits {
         let (mut length, mut iterations) = (f64::INFINITY, now.fitted.iterations);
         loop {
             let gap = now.trim.gap(&now.scores);
-            let settled = gap <= self.enough() * TRIMMED_FLOOR.max(now.fitted.objective.abs());
+            let settled = gap <= self.trimmed_enough(now.fitted.objective);
             if settled || self.made >= most || now.fitted.status == Status::Unbounded {
                 let mut fitted = now.fitted;
                 fitted.objective += gap;

@@ -71,6 +71,12 @@ pub fn distance(one: &PenaltyFactors, other: &PenaltyFactors) -> f64 {
     apart.fold(0.0, f64::max)
 }
 
+/// `sum_t (w_t - v_t) |theta_t|`: how much more the factors `one` penalise theta than `other` do.
+pub fn excess(one: &PenaltyFactors, other: &PenaltyFactors, theta: &Coefficients) -> f64 {
+    let more = |(factor, theta): (usize, &[f64])| (one.at(factor) - other.at(factor)) * norm(theta);
+    theta.iter().map(more).sum()
+}
+
 /// Each factor off zero that has a penalty, with its penalty factor and its size.
 fn penalised<'a>(
     base: &'a PenaltyFactors,
@@ -134,5 +140,9 @@ mod tests {
         assert_eq!((penalty.at(1), penalty.at(2), penalty.at(4)), (0.0, 0.0, 1.0));
         assert!((distance(&penalty, &base) - 1.0).abs() < 1e-12);
         assert_eq!(mcp(&base, &theta(&[1.0]), gamma, 0.0).at(0), 1.0);
+        // Factor 0 by half, factor 1 whole, factor 3 by half.
+        let less = 0.5 * 2.0 + 1.0 * 3.0 + 0.75 * 4.0;
+        let sizes = theta(&[2.0, 3.0, 9.0, -4.0, 1.0]);
+        assert!((excess(&base, &penalty, &sizes) - less).abs() < 1e-12);
     }
 }

@@ -86,6 +86,18 @@ fn trimming_can_only_raise_the_objective() {
     }
 }
 
+#[test]
+fn trimmed_fits_of_concave_penalties_settle() {
+    for seed in 21..27 {
+        let case = Case::gaussian(6, 40, seed);
+        for method in METHODS {
+            let path = solve(&case, down(4, 0.2), method, (MCP, 0.2));
+            let last = &path.steps[3];
+            assert!(last.fits > 1 && !last.coefficients.is_empty(), "too easy");
+        }
+    }
+}
+
 /// The gap of a step with these penalty factors, by its definition.
 fn gap_with(case: &Case, weights: &PenaltyFactors, step: &Step) -> f64 {
     let d = case.x.ncols();
