@@ -4,9 +4,7 @@
 # all. Progress is signalled by progressr.
 map_tasks <- function(tasks, fun, ..., label) {
     signal <- progressr::progressor(length(tasks), message = label)
-    # Spares the set-up of futures where it would gain nothing, as within a
-    # worker.
-    if (inherits(future::plan(), "sequential")) {
+    if (is_sequential()) {
         return(lapply(tasks, run_task, fun = fun, args = list(...),
                       signal = signal))
     }
@@ -28,9 +26,13 @@ map_tasks <- function(tasks, fun, ..., label) {
     )
 }
 
+# Futures gain nothing on one process, as within a worker, and cost their
+# set-up. An error in one would not keep the next from its turn.
+is_sequential <- function() inherits(future::plan(), "sequential")
+
 # Evaluates `work`, which hands tasks to the workers of the plan. After an
-# interrupt these may still be about to answer, and would do so to the next
-# who asks: they are started anew.
+# interrupt or at the end of a time limit these may still be about to answer,
+# and would do so to the next who asks: they are started anew.
 with_workers <- function(work, failed) {
     tryCatch(
         work,
@@ -38,7 +40,11 @@ with_workers <- function(work, failed) {
             suspendInterrupts(renew_workers())
             resume_interrupt()
         },
-        FutureError = failed
+        FutureError = failed,
+        error = function(condition) {
+            if (is_time_limit(condition)) renew_workers()
+            stop(condition)
+        }
     )
 }
 
@@ -47,6 +53,15 @@ renew_workers <- function() {
     plan <- future::plan("list")
     future::plan(future::sequential)
     future::plan(plan)
+}
+
+# Is this R's own error at the end of setTimeLimit()? By its text, in the
+# session's language: it has no class.
+is_time_limit <- function(condition) {
+    limits <- c("reached elapsed time limit", "reached CPU time limit",
+                "reached session elapsed time limit",
+                "reached session CPU time limit")
+    conditionMessage(condition) %in% gettext(limits, domain = "R")
 }
 
 # What future says on the sizes of variables is not the reason.

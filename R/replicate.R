@@ -55,6 +55,12 @@ run_pending <- function(tasks, numbers, fun, args, streams, folder, run) {
     signal <- progressr::progressor(length(tasks), message = run$label)
     work <- Map(function(task, number) list(task = task, number = number),
                 tasks, numbers)
+    if (is_sequential()) {
+        return(Map(function(one, stream) {
+            set_random_state(stream)
+            run_replicate(one, fun, args, folder, run["digest"], signal)
+        }, work, streams))
+    }
     carried <- carried_with(list(fun, args))
     with_workers(
         future.apply::future_lapply(
@@ -103,7 +109,11 @@ run_replicate <- function(work, fun, args, folder, run, signal) {
                 invokeRestart("muffleWarning")
             }
         ),
-        error = function(condition) list(error = conditionMessage(condition))
+        error = function(condition) {
+            # The time of the whole call is over, not of this task.
+            if (is_time_limit(condition)) stop(condition)
+            list(error = conditionMessage(condition))
+        }
     )
     outcome$warned <- unique(warned)
     # A failure is not kept: run again, it may have what it lacked.

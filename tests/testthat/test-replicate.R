@@ -76,6 +76,30 @@ test_that("where everything fails there is an error", {
     )
 })
 
+# Runs tasks of 0.1 s, more of them than the limit leaves time for.
+run_for <- function(seconds, run) {
+    setTimeLimit(elapsed = seconds, transient = TRUE)
+    on.exit(setTimeLimit())
+    began <- Sys.time()
+    expect_error(run(1:200, function(task) Sys.sleep(0.1), label = "a test"),
+                 "reached elapsed time limit")
+    expect_lt(as.numeric(Sys.time() - began, units = "secs"), 10)
+}
+
+test_that("a time limit ends the run, not the task that it meets", {
+    run_for(0.3, run_replicates)
+})
+
+test_that("a time limit leaves workers that can be used", {
+    skip_on_cran()
+    old <- future::plan(future::multisession, workers = 2)
+    withr::defer(future::plan(old))
+    run_for(2, run_replicates)
+    run_for(2, map_tasks)
+    expect_identical(map_tasks(1:3, identity, label = "Numbers"),
+                     list(1L, 2L, 3L))
+})
+
 test_that("what tasks warn of is counted and told once", {
     fun <- function(task) {
         if (task > 2) warning("late")
