@@ -28,7 +28,7 @@ measure <- function(source, folder) {
 run_tests <- function(source) {
     paste0("testthat::test_dir(", deparse(file.path(source, "tests/testthat")),
            ", package = \"kliepnet\", load_package = \"installed\", ",
-           "reporter = \"check\", stop_on_failure = FALSE)")
+           "reporter = \"summary\", stop_on_failure = FALSE)")
 }
 
 # What covr runs last, before it reads the traces of all processes: those of a

@@ -11,6 +11,8 @@ rscript <- function(arguments, ...) {
 
 expect_interrupts_harmless <- function(trials, plan, latest) {
     skip_on_cran()
+    # Its moments are those of a library that does not count.
+    skip_on_covr()
     skip_on_os("windows")
     skip_if_not_installed("processx")
     skip_if_not(dir.exists("/proc/self"), "/proc is not there")
@@ -138,6 +140,8 @@ with_small_files <- function(lines) {
 test_that("a report that does not fit on the disk leaves the old one", {
     skip_on_cran()
     skip_on_os("windows")
+    # What counts lines has to write more than that.
+    skip_on_covr()
     folder <- withr::local_tempdir()
     made <- withr::local_tempfile(lines = strrep("x", 1e5))
     old <- file.path(folder, "report.html")
@@ -157,6 +161,7 @@ test_that("a report that does not fit on the disk leaves the old one", {
 test_that("a report that cannot be made for want of room is an error of ours", {
     skip_on_cran()
     skip_on_os("windows")
+    skip_on_covr()
     skip_if_not_installed("rmarkdown")
     skip_if_not(rmarkdown::pandoc_available("2.0"), "pandoc is not installed")
     folder <- withr::local_tempdir()

@@ -3,6 +3,7 @@
 
 test_that("fits, refusals and interrupted fits leave no memory behind", {
     skip_on_cran()
+    skip_on_covr()
     skip_if_not(file.exists("/proc/self/status"), "no /proc/self/status here")
     skip_if_not_installed("processx")
     run <- processx::run(
