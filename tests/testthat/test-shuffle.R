@@ -42,11 +42,11 @@ test_that("shuffles differ from one another and from the data", {
                 expect_length(drawn, n)
                 expect_identical(anyDuplicated(drawn), 0L)
                 expect_false(list(seq_len(sizes[1])) %in% drawn)
-                for (units in drawn) {
-                    expect_length(units, sizes[1])
-                    expect_identical(units, sort(unique(units)))
-                    expect_true(all(units %in% seq_len(sum(sizes))))
-                }
+                expect_identical(lengths(drawn), rep(as.integer(sizes[1]), n))
+                expect_identical(drawn, lapply(drawn, function(units) {
+                    sort(unique(units))
+                }))
+                expect_true(all(unlist(drawn) %in% seq_len(sum(sizes))))
             }
         }
     }
