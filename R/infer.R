@@ -282,15 +282,22 @@ stop_without_first <- function(fit, settings) {
 
 warn_first <- function(fit, settings) {
     if (fit$status == "converged") return(invisible())
-    what <- if (fit$status == "max_iter") paste0(
-        "did not reach tol = ", format(settings$tol), " (KKT ",
-        format(fit$kkt, digits = 1L), ")."
-    ) else paste(
-        "is too close to the penalty below which it has no minimum: it cannot",
-        "be relied on."
-    )
-    warn_kliep(fit$status, paste("The first stage", what),
-               hint = "Raise `lambda`.")
+    if (fit$status == "max_iter") {
+        warn_kliep(
+            "max_iter",
+            paste0("The first stage did not reach tol = ",
+                   format(settings$tol), " (KKT ",
+                   format(fit$kkt, digits = 1L), ")."),
+            hint = "Raise `max_iter` in `kliep_control()`, or `lambda`."
+        )
+    } else {
+        warn_kliep(
+            fit$status,
+            paste("The first stage is too close to the penalty below which it",
+                  "has no minimum: it cannot be relied on."),
+            hint = "Raise `lambda`."
+        )
+    }
 }
 
 # What the names of the status mean.

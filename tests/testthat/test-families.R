@@ -242,6 +242,19 @@ test_that("a clique counts for every edge within it", {
     expect_s3_class(plot(fit), "ggplot")
 })
 
+test_that("coefficients of functions of one's own have their names", {
+    pair <- random_pair(3, 30)
+    features <- feat_custom(function(a, b) cbind(product = a * b, sum = a + b),
+                            function(a) a^2)
+    fit <- kliep_change(pair$x, pair$y, features, lambda2 = 0)
+    table <- coef(fit, type = "table")
+    expect_identical(
+        table$term,
+        c("f(V1)", "product(V1, V2)", "sum(V1, V2)", "product(V1, V3)",
+          "sum(V1, V3)", "f(V2)", "product(V2, V3)", "sum(V2, V3)", "f(V3)")
+    )
+})
+
 test_that("cliques take one penalty factor each", {
     pair <- random_pair(4, 40)
     features <- feat_cliques(list(1:3, 2:4, 1:2))

@@ -375,6 +375,16 @@ test_that("a first stage without minimum says what to do", {
                  class = "kliep_error_unbounded")
 })
 
+test_that("a first stage that does not reach its tolerance says so", {
+    pair <- random_pair(d = 5, n_x = 60)
+    expect_warning(
+        kliep_infer(pair$x, pair$y, lambda = 0.1,
+                    control = kliep_control(max_iter = 1)),
+        "first stage did not reach tol = 1e-06.*Raise `max_iter`",
+        class = "kliep_warning_max_iter"
+    )
+})
+
 test_that("edges that cannot be estimated are missing, with the reason", {
     pair <- ising_pair(d = 5, n = 100)
     # V1 and V2 always agree in x: a ratio without penalty has no end.

@@ -258,6 +258,16 @@ test_that("an object from a file finds its class", {
     expect_identical(found, conditions)
 })
 
+test_that("an object whose package is not installed names it", {
+    methods::setClass("Strange", methods::representation(values = "matrix"),
+                      where = environment())
+    object <- methods::new("Strange", values = x)
+    attr(class(object), "package") <- "strangePackage"
+    expect_error(two_samples(object, group = "condition"),
+                 "<Strange> needs the package `strangePackage`",
+                 class = "kliep_error_package")
+})
+
 test_that("nothing of Bioconductor is loaded before such an object comes", {
     loaded <- callr::r(function(x, y) {
         kliepnet::kliep_path(x, y, nlambda = 2)
