@@ -15,7 +15,7 @@ help:
 	@echo "make setup     install what is missing"
 	@echo "make install   install the package into R's library"
 	@echo "make coverage  the share of lines that the tests reach"
-	@echo "make memcheck  small cases of every routine under valgrind"
+	@echo "make memcheck  small cases of every routine under valgrind and Miri"
 	@echo "make lint      rustfmt, clippy, lintr"
 	@echo "make document  man/ and NAMESPACE from the roxygen comments"
 	@echo "make check     R CMD check --as-cran of the source tarball"

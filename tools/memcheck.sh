@@ -2,7 +2,9 @@
 # Small cases under valgrind: the unit tests of the core, and every routine of
 # the loaded library from R. Prints errors, and bytes lost, of which kliepnet is
 # part of the story; fails if there are any. R and the packages it loads have
-# errors of their own, in whose stacks our library does not stand.
+# errors of their own, in whose stacks our library does not stand. Then the
+# unit tests of the core once more under Miri, which also sees what is undefined
+# and happens to work. ONLY="core", "library" or "miri" checks a part.
 
 cd "$(dirname "$0")/.." || exit 1
 . tools/rust.sh
@@ -75,6 +77,43 @@ check_library() {
     report "library under R, ${cases:-no} cases" "$folder/r.xml"
 }
 
-check_core
-check_library
+# Miri comes with a nightly Rust, which rustup installs beside the others.
+find_miri() {
+    cargo +nightly miri --version > /dev/null 2>&1 && return
+    echo "set-up: rustup toolchain install nightly, with miri"
+    rustup toolchain install nightly --profile minimal \
+        --component miri --component rust-src > "$folder/rustup.log" 2>&1 &&
+        return
+    echo "memcheck: for Miri install a nightly Rust (with rustup: rustup" \
+        "toolchain install nightly --component miri,rust-src), and try" \
+        "again." >&2
+    return 1
+}
+
+check_miri() {
+    find_miri || { failed=1; return; }
+    log=$folder/miri.log
+    # Floats as the processor has them, not with errors thrown in. Rayon's
+    # threads last as long as the process, and its queues keep to the newer of
+    # the two sets of rules on borrows, and hide pointers in integers.
+    export MIRIFLAGS="-Zmiri-deterministic-floats -Zmiri-ignore-leaks \
+        -Zmiri-tree-borrows -Zmiri-permissive-provenance"
+    # Unit tests, and the smallest of the others: to interpret takes a
+    # thousand times as long as to run, and much more for vectors.
+    for tests in --lib "--test suite smallest::"; do
+        # shellcheck disable=SC2086
+        RAYON_NUM_THREADS=2 CARGO_TARGET_DIR="$PWD/build/miri" \
+            cargo +nightly miri test --locked -j 2 --package kliepnet-core \
+            --manifest-path src/rust/Cargo.toml $tests >> "$log" 2>&1 ||
+            { tail -n 40 "$log" >&2; failed=1; }
+    done
+    awk '/^test result:/ { passed += $4; left += $8 }
+         /error: Undefined Behavior/ { errors++ }
+         END { printf "memcheck: core under Miri, %d tests: %d errors", passed, errors
+               printf " (%d tests too large for it)\n", left }' "$log"
+}
+
+for part in ${ONLY:-core library miri}; do
+    "check_$part"
+done
 exit "$failed"

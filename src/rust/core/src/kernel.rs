@@ -249,6 +249,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn gram_is_the_matrix_of_inner_products() {
         for (count, depth) in [(1, 1), (7, 3), (24, 8), (53, 31)] {
             let matrix = values(count, depth);

@@ -172,6 +172,7 @@ mod tests {
     const SCHEDULE: Schedule = Schedule { burn_in: 200, thin: 1, chains: 4 };
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn the_effective_size_of_an_autoregression() {
         // N (1 - rho) / (1 + rho); its estimate is good to a tenth or two at this length.
         for (rho, tolerance) in [(0.0, 0.1), (0.5, 0.1), (0.9, 0.2)] {
@@ -183,6 +184,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn thinning_raises_the_effective_size_and_burning_in_forgets_the_start() {
         let draws = |thin, burn_in| {
             draw_autoregression(0.9, 4000, Schedule { burn_in, thin, chains: 4 }, 7)
@@ -201,6 +203,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn the_sample_depends_on_the_seed_and_not_on_the_threads() {
         let on = |threads: usize, seed: u64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

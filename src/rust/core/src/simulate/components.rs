@@ -104,6 +104,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn a_long_chain_is_no_problem() {
         let n = 200_000;
         let targets: Vec<Vec<usize>> =

@@ -82,6 +82,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn moments_of_two_variables() {
         let network = array![[2.0, 20.0], [20.0, 2.0]];
         let n = 60_000;
@@ -108,6 +109,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn without_edges_it_is_normal() {
         let network = array![[2.0, 0.0], [0.0, 0.5]];
         let n = 40_000;

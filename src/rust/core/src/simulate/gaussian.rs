@@ -39,6 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn the_covariance_is_the_inverse_precision() {
         let precision = ndarray::array![[2.0, 0.6], [0.6, 1.0]];
         let n = 200_000;

@@ -334,6 +334,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn the_range_is_the_range() {
         let kinds = [Kind::Activates, Kind::Represses, Kind::Both];
         let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -364,6 +365,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn circles_come_to_rest_at_a_fixed_point() {
         // 0 drives a circle of three repressors that overshoot, and a gene that represses itself.
         let regulations = [
@@ -402,6 +404,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn noise_has_its_size_and_acts_inside_the_network_or_outside() {
         let regulations = [
             regulation(0, 1, Kind::Activates, 0.5, 1.0),

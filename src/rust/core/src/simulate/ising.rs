@@ -50,6 +50,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn states_have_their_probabilities() {
         let theta = array![
             [0.2, 0.8, -0.5, 0.0],

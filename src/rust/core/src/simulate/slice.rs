@@ -51,6 +51,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
     fn the_distribution_is_kept_at_any_width() {
         // Five standard errors of a share of 40,000 nearly independent draws.
         let tolerance = 5.0 * (0.25f64 / 40_000.0).sqrt();

@@ -20,6 +20,7 @@ mod refusals;
 mod reweighted;
 mod saturated;
 mod screening;
+mod smallest;
 mod threads;
 mod threshold;
 mod ties;
