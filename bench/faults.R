@@ -20,10 +20,10 @@ interrupt_trials <- function(trials, plan) {
              found$name[nrow(found)])
     }
     odd <- found$wrong != "" | !found$ended %in% c("interrupted", "by itself")
-    apply(found[odd, ], 1L, function(row) {
-        message("bench: ", row[["name"]], " after ", row[["seconds"]], " s: ",
-                row[["ended"]], "; ", row[["wrong"]])
-    })
+    for (trial in which(odd)) {
+        message("bench: ", found$name[trial], " after ", found$seconds[trial],
+                " s: ", found$ended[trial], "; ", found$wrong[trial])
+    }
     found
 }
 
