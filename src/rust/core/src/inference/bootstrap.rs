@@ -3,6 +3,7 @@
 
 use crate::error::{room_for, Result};
 use crate::kernel::{tile, Panels, COLS, ROWS};
+use crate::monitor::Monitor;
 use crate::simd::dispatch;
 use pulp::{Simd, WithSimd};
 use rand::SeedableRng;
@@ -46,18 +47,16 @@ impl Maxima {
 
 impl Multipliers {
     /// `count` draws for `depth` rows. One seed, one set of numbers.
-    pub fn draw(count: usize, depth: usize, seed: u64) -> Result<Self> {
+    pub fn draw(count: usize, depth: usize, seed: u64, monitor: &Monitor) -> Result<Self> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         // Once as they are drawn and once packed.
         let mut numbers = room_for(count, depth.saturating_mul(2))?;
-        numbers.extend((0..count * depth).map(|_| -> f64 { StandardNormal.sample(&mut rng) }));
+        for _ in 0..count {
+            monitor.check()?;
+            numbers.extend((0..depth).map(|_| -> f64 { StandardNormal.sample(&mut rng) }));
+        }
         let panels = Panels::pack(count, depth, |draw| &numbers[draw * depth..][..depth], None);
         Ok(Self { count, depth, panels })
-    }
-
-    /// How many draws.
-    pub fn count(&self) -> usize {
-        self.count
     }
 
     /// The largest errors of at most `BLOCK` estimates, given by their influences.

@@ -182,19 +182,21 @@ type Outcome = std::result::Result<Debiased, EdgeStatus>;
 impl Task<'_> {
     fn run(&self, factors: &[usize], monitor: &Monitor) -> Result<(Vec<Edge>, Maxima)> {
         let rows = self.sample.products.rows();
-        let multipliers = Multipliers::draw(self.settings.draws, rows, self.settings.seed)?;
+        let (draws, seed) = (self.settings.draws, self.settings.seed);
+        let multipliers = Multipliers::draw(draws, rows, seed, monitor)?;
         monitor.start(factors.len());
-        let blocks: Vec<(Vec<Edge>, Maxima)> = factors
-            .par_chunks(BLOCK)
-            .map(|block| self.block(block, &multipliers, monitor))
-            .collect::<Result<_>>()?;
-        let mut edges = Vec::with_capacity(factors.len());
-        let mut maxima = Maxima::none(multipliers.count());
-        for (part, largest) in blocks {
+        // Merged as they come: to keep the maxima of every block would take the most memory of all.
+        let none = || (Vec::new(), Maxima::none(draws));
+        let merge = |(mut edges, mut maxima): (Vec<Edge>, Maxima), (part, largest): (_, _)| {
             edges.extend(part);
             maxima.merge(&largest);
-        }
-        Ok((edges, maxima))
+            Ok((edges, maxima))
+        };
+        factors
+            .par_chunks(BLOCK)
+            .map(|block| self.block(block, &multipliers, monitor))
+            .try_fold(none, |all, block| merge(all, block?))
+            .try_reduce(none, merge)
     }
 
     fn block(
