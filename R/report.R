@@ -144,6 +144,9 @@ render_report <- function(params, title) {
     dir.create(folder)
     done <- FALSE
     on.exit(if (!done) unlink(folder, recursive = TRUE))
+    # An interrupt may come between what draws and what closes its device.
+    devices <- grDevices::dev.list()
+    on.exit(close_devices_but(devices), add = TRUE)
     template <- system.file("rmarkdown", "templates", "change_report",
                             "skeleton", package = "kliepnet")
     file.copy(list.files(template, full.names = TRUE), folder)
@@ -157,6 +160,14 @@ render_report <- function(params, title) {
     check_whole_page(made)
     done <- TRUE
     made
+}
+
+close_devices_but <- function(kept) {
+    current <- grDevices::dev.cur()
+    for (device in setdiff(grDevices::dev.list(), kept)) {
+        grDevices::dev.off(device)
+    }
+    if (current %in% kept) grDevices::dev.set(current)
 }
 
 # A disk that fills up cuts files off without an error. The page ends with what

@@ -311,3 +311,16 @@ test_that("leukaemias, from the ExpressionSet to the browser", {
     weights <- as.numeric(sub(".* ", "", rows))
     expect_false(is.unsorted(-weights))
 })
+
+test_that("devices that were opened on the way are closed, and no others", {
+    before <- grDevices::dev.list()
+    withr::defer(close_devices_but(before))
+    grDevices::pdf(NULL)
+    mine <- grDevices::dev.cur()
+    with_mine <- grDevices::dev.list()
+    grDevices::pdf(NULL)
+    grDevices::dev.set(mine)
+    close_devices_but(with_mine)
+    expect_identical(grDevices::dev.list(), with_mine)
+    expect_identical(grDevices::dev.cur(), mine)
+})
