@@ -8,13 +8,17 @@ map_tasks <- function(tasks, fun, ..., label) {
         return(lapply(tasks, run_task, fun = fun, args = list(...),
                       signal = signal))
     }
-    carried <- carried_with(list(tasks, fun, list(...)))
+    args <- list(...)
+    carried <- carried_with(list(tasks, fun, args))
     with_workers(
-        future.apply::future_lapply(
-            tasks, run_task, fun = fun, args = list(...), signal = signal,
-            future.seed = NULL, future.globals = carried$globals,
-            future.packages = carried$packages, future.scheduling = 4
-        ),
+        function(mark) {
+            future.apply::future_lapply(
+                tasks, run_task, fun = fun, args = args, signal = signal,
+                mark = mark, future.seed = NULL,
+                future.globals = carried$globals,
+                future.packages = carried$packages, future.scheduling = 4
+            )
+        },
         failed = function(condition) {
             stop_kliep(
                 "worker",
@@ -30,19 +34,27 @@ map_tasks <- function(tasks, fun, ..., label) {
 # set-up. An error in one would not keep the next from its turn.
 is_sequential <- function() inherits(future::plan(), "sequential")
 
-# Evaluates `work`, which hands tasks to the workers of the plan. After an
-# interrupt or at the end of a time limit these may still be about to answer,
-# and would do so to the next who asks: they are started anew.
+# Calls `work`, which hands tasks to the workers of the plan, with the mark
+# that is_awaited() looks for. After an interrupt or at the end of a time limit
+# workers may still be about to answer, and would do so to the next who asks:
+# they are started anew.
 with_workers <- function(work, failed) {
+    mark <- tempfile("kliepnet-awaited-")
+    file.create(mark)
+    on.exit(unlink(mark))
+    stop_waiting <- function() {
+        unlink(mark)
+        renew_workers()
+    }
     tryCatch(
-        work,
+        work(mark),
         interrupt = function(condition) {
-            suspendInterrupts(renew_workers())
+            suspendInterrupts(stop_waiting())
             resume_interrupt()
         },
         FutureError = failed,
         error = function(condition) {
-            if (is_time_limit(condition)) renew_workers()
+            if (is_time_limit(condition)) stop_waiting()
             stop(condition)
         }
     )
@@ -54,6 +66,21 @@ renew_workers <- function() {
     future::plan(future::sequential)
     future::plan(plan)
 }
+
+# Does anybody still wait for what this process is to find out? The mark is a
+# file, there for as long as the main process waits. Who has seen it once knows
+# what it means when it is gone; on another machine it is never seen. The main
+# process itself has none.
+is_awaited <- function(mark) {
+    if (is.null(mark)) return(TRUE)
+    if (file.exists(mark)) {
+        assign(mark, TRUE, envir = marks_seen)
+        return(TRUE)
+    }
+    !exists(mark, envir = marks_seen, inherits = FALSE)
+}
+
+marks_seen <- new.env(parent = emptyenv())
 
 # Is this R's own error at the end of setTimeLimit()? By its text, in the
 # session's language: it has no class.
@@ -69,7 +96,8 @@ worker_reason <- function(condition) {
     sub(" The total size of.*", "", conditionMessage(condition))
 }
 
-run_task <- function(task, fun, args, signal) {
+run_task <- function(task, fun, args, signal, mark = NULL) {
+    if (!is_awaited(mark)) return(NULL)
     value <- do.call(fun, c(list(task), args), quote = TRUE)
     signal()
     value

@@ -63,15 +63,18 @@ run_pending <- function(tasks, numbers, fun, args, streams, folder, run) {
     }
     carried <- carried_with(list(fun, args))
     with_workers(
-        future.apply::future_lapply(
-            unname(work), run_replicate, fun = fun, args = args,
-            folder = folder, run = run["digest"], signal = signal,
-            future.seed = streams, future.globals = carried$globals,
-            future.packages = carried$packages,
-            # Several chunks for each worker even out tasks of different
-            # length.
-            future.scheduling = 4
-        ),
+        function(mark) {
+            future.apply::future_lapply(
+                unname(work), run_replicate, fun = fun, args = args,
+                folder = folder, run = run["digest"], signal = signal,
+                mark = mark, future.seed = streams,
+                future.globals = carried$globals,
+                future.packages = carried$packages,
+                # Several chunks for each worker even out tasks of different
+                # length.
+                future.scheduling = 4
+            )
+        },
         # Tasks catch their own errors: this one is about a worker.
         failed = function(condition) stop_worker(folder, run, condition)
     )
@@ -98,7 +101,9 @@ stop_worker <- function(folder, run, condition) {
 
 # One task, on whichever worker. It is written before it is handed back: the
 # main process may not live to receive it.
-run_replicate <- function(work, fun, args, folder, run, signal) {
+run_replicate <- function(work, fun, args, folder, run, signal,
+                          mark = NULL) {
+    if (!is_awaited(mark)) return(NULL)
     warned <- character()
     outcome <- tryCatch(
         withCallingHandlers(

@@ -85,6 +85,28 @@ test_that("a run that was interrupted continues to the same result", {
     expect_same_run(stability_run(folder, 20), whole)
 })
 
+test_that("after an interrupt no worker goes on", {
+    skip_on_cran()
+    skip_on_os("windows")
+    old <- future::plan()
+    withr::defer(future::plan(old))
+    start_workers()
+    folder <- withr::local_tempfile()
+    signal_after(4, folder, "INT", Sys.getpid())
+    # Far more than there is time for.
+    ended <- tryCatch(
+        run_replicates(1:2000, function(task) Sys.sleep(0.05),
+                       label = "a test", checkpoint = folder),
+        interrupt = function(condition) "stopped"
+    )
+    expect_identical(ended, "stopped")
+    # Whoever is at a task may end it.
+    Sys.sleep(0.5)
+    written <- list.files(folder)
+    Sys.sleep(1)
+    expect_identical(list.files(folder), written)
+})
+
 test_that("a worker that is killed costs nothing that was finished", {
     skip_on_cran()
     skip_on_os("windows")

@@ -100,6 +100,15 @@ test_that("a time limit leaves workers that can be used", {
                      list(1L, 2L, 3L))
 })
 
+test_that("a mark that was seen and is gone means that nobody waits", {
+    mark <- withr::local_tempfile()
+    expect_true(is_awaited(mark))
+    file.create(mark)
+    expect_true(is_awaited(mark))
+    unlink(mark)
+    expect_false(is_awaited(mark))
+})
+
 test_that("what tasks warn of is counted and told once", {
     fun <- function(task) {
         if (task > 2) warning("late")
