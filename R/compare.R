@@ -74,8 +74,7 @@ compare_methods <- function(simulate, methods, runs = 20,
     check_replicates_memory(runs, 0, "runs")
     rank <- check_choice(rank, "rank", c("entry", "weight"))
     progress <- check_flag(progress, "progress")
-    tasks <- expand.grid(simulator = names(simulate), run = seq_len(runs),
-                         stringsAsFactors = FALSE)
+    tasks <- comparison_tasks(names(simulate), runs)
     done <- run_replicates(
         split(tasks, seq_len(nrow(tasks))), compare_run, simulate = simulate,
         methods = methods, rank = rank, label = "compare_methods()",
@@ -92,6 +91,13 @@ compare_methods <- function(simulate, methods, runs = 20,
     table <- new_method_comparison(table)
     warn_failed(table)
     table
+}
+
+# A row for each. Without the attributes of the grid, which every row would
+# carry with it.
+comparison_tasks <- function(simulators, runs) {
+    expand.grid(simulator = simulators, run = seq_len(runs),
+                KEEP.OUT.ATTRS = FALSE, stringsAsFactors = FALSE)
 }
 
 # The only place the class is set.

@@ -188,3 +188,10 @@ test_that("a comparison prints and draws", {
     # Columns alone print as a data frame.
     expect_output(print(study[c("method", "run")]), "kliep +1")
 })
+
+test_that("a task is no larger where there are many", {
+    first <- function(runs) {
+        length(serialize(comparison_tasks(c("a", "b"), runs)[1, ], NULL))
+    }
+    expect_identical(first(1000), first(2))
+})
