@@ -60,6 +60,15 @@ start_workers <- function() {
     future::plan(future::multisession, workers = 2)
 }
 
+# Two of them for one test.
+local_workers <- function(frame = parent.frame()) {
+    skip_on_cran()
+    skip_on_os("windows")
+    old <- future::plan()
+    withr::defer(future::plan(old), frame)
+    start_workers()
+}
+
 # All edges that were ever named, with their probabilities: there are some.
 expect_same_run <- function(resumed, whole) {
     expect_gt(nrow(whole$edges), 0)
@@ -86,11 +95,7 @@ test_that("a run that was interrupted continues to the same result", {
 })
 
 test_that("after an interrupt no worker goes on", {
-    skip_on_cran()
-    skip_on_os("windows")
-    old <- future::plan()
-    withr::defer(future::plan(old))
-    start_workers()
+    local_workers()
     folder <- withr::local_tempfile()
     signal_after(4, folder, "INT", Sys.getpid())
     # Far more than there is time for.
@@ -108,11 +113,7 @@ test_that("after an interrupt no worker goes on", {
 })
 
 test_that("a worker that is killed costs nothing that was finished", {
-    skip_on_cran()
-    skip_on_os("windows")
-    old <- future::plan()
-    withr::defer(future::plan(old))
-    start_workers()
+    local_workers()
     folder <- withr::local_tempfile()
     workers <- future.apply::future_sapply(1:2, function(i) {
         Sys.sleep(0.2)
@@ -130,11 +131,7 @@ test_that("a worker that is killed costs nothing that was finished", {
 })
 
 test_that("a worker killed in a selection is an error that says so", {
-    skip_on_cran()
-    skip_on_os("windows")
-    old <- future::plan()
-    withr::defer(future::plan(old))
-    start_workers()
+    local_workers()
     expect_error(
         map_tasks(1:2, function(task) tools::pskill(Sys.getpid(), 9),
                   label = "Folds"),
