@@ -57,15 +57,9 @@ run(kliep_infer(x, y, edges = data.frame(from = 1L, to = 2L), n_boot = 20,
                 estimator = "one_step", refit = FALSE, control = control,
                 progress = FALSE))
 
-# One pass as bench/timing.R asks for it.
-run(kliepnet:::rust_full_pass(
-    x, y, kliepnet:::rust_features(feat_gaussian()),
-    list(lambda1 = 0.1, lambda2 = NULL, nlambda = 1L, lambda_min_ratio = 0.5,
-         penalty = c(1, 1), penalty_shape = "group_lasso", gamma = 1,
-         first_share = 0.5, robust = 0, standardize = "within",
-         direction = "p/q", normalizer = "empirical", solver = "auto",
-         tol = 1e-6, max_iter = 1000L, threads = 2L)
-))
+# One pass, with the settings that the timing table asks for it with.
+source(file.path("bench", "timing.R"))
+run(kliepnet:::rust_full_pass(x, y, gaussian_terms(), rust_settings(2L)))
 
 # ---- methods to compare with -----------------------------------------------
 
