@@ -24,7 +24,7 @@ map_tasks <- function(tasks, fun, ..., label) {
                 "worker",
                 paste0("A parallel worker ended while it was at work: ",
                        label, ".\n", worker_reason(condition)),
-                hint = "Set `future::plan()` anew and repeat the call."
+                hint = "The workers have been restarted: repeat the call."
             )
         }
     )
@@ -35,9 +35,9 @@ map_tasks <- function(tasks, fun, ..., label) {
 is_sequential <- function() inherits(future::plan(), "sequential")
 
 # Calls `work`, which hands tasks to the workers of the plan, with the mark
-# that is_awaited() looks for. After an interrupt or at the end of a time limit
-# workers may still be about to answer, and would do so to the next who asks:
-# they are started anew.
+# that is_awaited() looks for. After an interrupt, at the end of a time limit
+# and where a worker was lost, others may still be about to answer, and would
+# do so to the next call that asks: all of them are restarted.
 with_workers <- function(work, failed) {
     mark <- tempfile("kliepnet-awaited-")
     file.create(mark)
@@ -52,9 +52,12 @@ with_workers <- function(work, failed) {
             suspendInterrupts(stop_waiting())
             resume_interrupt()
         },
-        FutureError = failed,
         error = function(condition) {
-            if (is_time_limit(condition)) stop_waiting()
+            limit <- time_limit_of(condition)
+            lost <- inherits(condition, "FutureError")
+            if (lost || !is.null(limit)) stop_waiting()
+            if (!is.null(limit)) stop(limit, call. = FALSE)
+            if (lost) failed(condition)
             stop(condition)
         }
     )
@@ -63,8 +66,23 @@ with_workers <- function(work, failed) {
 renew_workers <- function() {
     if (future::nbrOfWorkers() == 1L) return(invisible())
     plan <- future::plan("list")
+    if (has_own_cluster(plan[[1L]])) {
+        warn_kliep(
+            "worker",
+            paste("The workers of a cluster that was made elsewhere may still",
+                  "be busy with this call."),
+            hint = paste("Stop the cluster, make a new one and pass it to",
+                         "`future::plan()`.")
+        )
+        return(invisible())
+    }
     future::plan(future::sequential)
     future::plan(plan)
+}
+
+# Was the plan given a cluster object, which only its owner can restart?
+has_own_cluster <- function(plan) {
+    inherits(formals(plan)$workers, "cluster")
 }
 
 # Does anybody still wait for what this process is to find out? The mark is a
@@ -82,13 +100,23 @@ is_awaited <- function(mark) {
 
 marks_seen <- new.env(parent = emptyenv())
 
-# Is this R's own error at the end of setTimeLimit()? By its text, in the
-# session's language: it has no class.
-is_time_limit <- function(condition) {
-    limits <- c("reached elapsed time limit", "reached CPU time limit",
-                "reached session elapsed time limit",
-                "reached session CPU time limit")
-    conditionMessage(condition) %in% gettext(limits, domain = "R")
+# The message of R's own error at the end of setTimeLimit(), or NULL where the
+# condition is another one. It is known by its text, in the session's language:
+# it has no class. Where it meets a reply from a worker, future makes an error
+# of its own with this text in it.
+time_limit_of <- function(condition) {
+    limits <- gettext(
+        "reached elapsed time limit", "reached CPU time limit",
+        "reached session elapsed time limit", "reached session CPU time limit",
+        domain = "R"
+    )
+    message <- conditionMessage(condition)
+    found <- if (inherits(condition, "FutureError")) {
+        vapply(limits, grepl, NA, x = message, fixed = TRUE)
+    } else {
+        limits == message
+    }
+    if (any(found)) limits[found][1L]
 }
 
 # What future says on the sizes of variables is not the reason.

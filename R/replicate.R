@@ -86,14 +86,14 @@ stop_worker <- function(folder, run, condition) {
     reason <- worker_reason(condition)
     if (is.null(folder)) {
         stop_kliep("worker", paste0(what, ".\n", reason),
-                   hint = "Set `future::plan()` anew and repeat the call.")
+                   hint = "The workers have been restarted: repeat the call.")
     }
     finished <- sum(file.exists(replicate_file(folder, seq_len(run$n))))
     stop_kliep(
         "worker",
         paste0(what, "; ", finished, " of ", count_of(run$n, "replicate"),
                " had finished.\n", reason),
-        hint = paste0("Set `future::plan()` anew and repeat the call with ",
+        hint = paste0("The workers have been restarted: repeat the call with ",
                       "`checkpoint = ", dQuote(folder, FALSE),
                       "`, which holds them.")
     )
@@ -116,7 +116,7 @@ run_replicate <- function(work, fun, args, folder, run, signal,
         ),
         error = function(condition) {
             # The time of the whole call is over, not of this task.
-            if (is_time_limit(condition)) stop(condition)
+            if (!is.null(time_limit_of(condition))) stop(condition)
             list(error = conditionMessage(condition))
         }
     )
