@@ -114,17 +114,34 @@ r_package_of() {
     fi
 }
 
+# apt <arguments...>: waits while another apt is at work, and says so. Some of
+# its locks know DPkg::Lock::Timeout, that of the package lists does not.
+apt() {
+    waited=0
+    until DEBIAN_FRONTEND=noninteractive \
+        apt-get -o DPkg::Lock::Timeout=1 "$@" > "$log" 2>&1; do
+        grep -q "Could not get lock" "$log" || return 1
+        if [ "$waited" -ge 900 ]; then
+            echo "set-up: another apt has held its lock for 15 minutes" >&2
+            return 1
+        fi
+        [ "$waited" -gt 0 ] ||
+            echo "set-up: another apt is at work; waiting for it to finish"
+        sleep 2
+        waited=$((waited + 3))
+    done
+}
+
 apt_update() {
     [ -z "$apt_updated" ] || return 0
-    apt-get update > "$log" 2>&1 || { cat "$log" >&2; exit 1; }
+    apt update || { cat "$log" >&2; exit 1; }
     apt_updated=yes
 }
 
 apt_install() {
     echo "set-up: installing $*"
     apt_update
-    DEBIAN_FRONTEND=noninteractive apt-get install --yes \
-        --no-install-recommends "$@" > "$log" 2>&1 && return
+    apt install --yes --no-install-recommends "$@" && return
     cat "$log" >&2
     echo "set-up: apt could not install all of: $*" >&2
     exit 1

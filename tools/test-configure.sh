@@ -217,12 +217,14 @@ expect "and not explained away" is_silent_on "^kliepnet:"
 
 # ---- make ------------------------------------------------------------------
 
-# run_setup <missing R packages> [NAME=value...]: neither root nor apt.
+# run_setup <missing R packages> [NAME=value...]: neither root nor apt, unless
+# `user` is 0.
+user=1000
 run_setup() {
     for name in R cc make xz; do
         [ "$name" = "$absent" ] || fake_command "$name"
     done
-    fake_command id 'echo 1000'
+    fake_command id "echo $user"
     fake_command Rscript "printf '%s' '$1'"
     shift
     run_in "$work/package" "$@" "$work/bin/sh" tools/setup.sh run
@@ -258,6 +260,43 @@ expect "make without several things: names them" \
     says "missing, and try again: xz; R packages.*ggplot2"
 expect "make without several things: in one line" one_line
 
+# An apt whose lock another one holds for the first two calls, and which then
+# installs what was asked for.
+absent=xz
+user=0
+fresh
+fake_rust "$work/rust" 2.0.0
+fake_command sleep
+fake_command apt-get \
+    "echo >> '$work/home/calls'" \
+    "if [ \"\$(grep -c '' '$work/home/calls')\" -le 2 ]; then" \
+    "    echo 'E: Could not get lock /var/lib/apt/lists/lock.'; exit 100" \
+    "fi" \
+    "case \"\$*\" in *install*) printf '#!/bin/sh\\n' > '$work/rust/xz';" \
+    "    chmod +x '$work/rust/xz' ;; esac"
+ln -sf "$(command -v chmod)" "$work/bin/chmod"
+run_setup ""
+expect "apt is busy: set-up waits, and succeeds" succeeds
+expect "apt is busy: it says so, once" \
+    [ "$(printf '%s\n' "$said" | grep -c 'another apt is at work')" = 1 ]
+
+fresh
+fake_rust "$work/rust" 2.0.0
+fake_command sleep
+fake_command apt-get "echo 'E: Could not get lock'; exit 100"
+run_setup ""
+expect "apt stays busy: set-up gives up in the end" breaks
+expect "apt stays busy: it says why" says "has held its lock"
+
+fresh
+fake_rust "$work/rust" 2.0.0
+fake_command apt-get "echo 'E: no such package'; exit 100"
+run_setup ""
+expect "apt fails for another reason: no waiting" breaks
+expect "apt fails for another reason: its words are shown" \
+    says "E: no such package"
+
+user=1000
 absent=
 fresh
 fake_rust "$work/rust" 2.0.0
