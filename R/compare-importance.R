@@ -146,7 +146,7 @@ importance_path <- function(method, x, y, features, lambda1, lambda2, nlambda,
     fit <- tryCatch(
         fit_importance(
             samples, features, drawn,
-            c(list(method = method, lambda1 = lambda1, penalty = penalty),
+            c(list(method = method, lambda1 = lambda1, penalty_factor = penalty),
               rust_grid(grid, samples), control),
             if (progress) progress_bar("Fitting the path")
         ),

@@ -44,7 +44,7 @@ impl Request {
     fn read(features: &Robj, settings: &Robj) -> Result<Self> {
         let fields = Fields::new(settings, "settings")?;
         let family = Family::read(features)?;
-        let values = fields.doubles("penalty")?;
+        let values = fields.doubles("penalty_factor")?;
         let penalty = match family {
             // Two of them are those of its two factors.
             Family::Table(..) => PenaltyFactors::Each(values),
@@ -150,7 +150,7 @@ fn normalizer(name: &str) -> Result<Normalizer> {
 /// How the penalty grows; an adaptive one is made of a fit in the middle of the default grid.
 fn shape(fields: &Fields) -> Result<Shape> {
     let gamma = fields.positive("gamma")?;
-    match fields.string("penalty_shape")?.as_str() {
+    match fields.string("penalty")?.as_str() {
         "group_lasso" => Ok(Shape::GroupLasso),
         "adaptive" => Ok(Shape::Adaptive { gamma, share: fields.share("first_share")? }),
         "mcp" => Ok(Shape::Mcp { gamma }),
