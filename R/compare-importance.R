@@ -237,7 +237,9 @@ fit_importance <- function(samples, features, drawn, settings, on_progress) {
     settings$x_rows <- nrow(samples$x)
     given <- if (is_table(features)) {
         d <- length(samples$variables)
-        settings$penalty <- penalty_by_factor(settings$penalty, features, d)
+        settings$penalty_factor <- penalty_by_factor(
+            settings$penalty_factor, features, d
+        )
         table <- feature_table(features, rbind(both, drawn$z),
                                samples$variables, nrow(drawn$z))
         features <- table$features

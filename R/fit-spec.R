@@ -35,7 +35,7 @@
 #' paper, and take its direction and normaliser unless these are specified.
 #'
 #' @inheritParams kliep_path
-#' @param ... Arguments of `kliep_spec()`.
+#' @param ... Further arguments of `kliep_spec()`, by name.
 #' @return A list of class `kliep_spec` with one element for each argument.
 #'   What depends on the samples is settled when there are some: `NULL` stands
 #'   for the default of `lambda2`, `lambda_min_ratio`, `penalty_factor` and
@@ -92,12 +92,11 @@ kliep_spec <- function(features = feat_gaussian(), lambda1 = 0.1,
 
 #' @rdname kliep_spec
 #' @export
-kliep_spec_paper <- function(...) {
-    given <- list(...)
-    check_dots(given, setdiff(names(formals(kliep_spec)),
-                              c("direction", "normalizer")),
+kliep_spec_paper <- function(features = feat_gaussian(), ...) {
+    check_dots(list(...), setdiff(spec_arguments(),
+                                  c("direction", "normalizer")),
                "kliep_spec_paper")
-    kliep_spec(..., direction = "p/q", normalizer = "empirical")
+    kliep_spec(features, ..., direction = "p/q", normalizer = "empirical")
 }
 
 # The only place the class is set.

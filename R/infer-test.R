@@ -190,7 +190,7 @@ selection_design <- function(folds, rule, result, candidates) {
                             c("best", "1se")),
         # Whether exchanging the two samples changes nothing.
         alike = all(vapply(candidates, function(candidate) {
-            candidate$spec$direction == "symmetric"
+            identical(candidate$spec$direction, "symmetric")
         }, NA))
     )
 }

@@ -7,6 +7,8 @@
 # there is no path to enter). `conditions` are the names of the two samples,
 # where these are known.
 change_graph <- function(object, lambda2 = NULL, ...) {
+    # The ranking of a path is not a graph.
+    if (inherits(object, "change_path")) find_step(object, lambda2)
     found <- edges(object, lambda2 = lambda2, ...)
     path <- path_of(object)
     variables <- path$variables

@@ -143,8 +143,8 @@ glance.change_path <- function(x, ...) {
     lambda2 <- if (length(steps) > 0L) range(x$lambda2[steps]) else
         c(NA_real_, NA_real_)
     data.frame(
-        glance_head(x, if (length(steps) > 0L) utils::tail(rows$n_edges, 1L)
-                    else NA_integer_),
+        glance_head(x, if (length(steps) > 0L) nrow(edges(x)) else
+            NA_integer_),
         n_factors = n_factors(x),
         lambda1 = if (is.null(x$spec$lambda1)) NA_real_ else x$spec$lambda1,
         n_lambda2 = length(steps),

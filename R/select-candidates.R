@@ -8,6 +8,9 @@
 # `spec` (of kliep_path()) or the `arguments` (of another method). `given` are
 # settings by name; those with several values make a candidate of each.
 check_candidates <- function(spec, given, method = "kliep") {
+    # What other methods share with a specification are the features.
+    if (method != "kliep" && !is.null(spec)) given$features <- spec
+    check_taken(method, names(given))
     candidates <- if (method == "kliep") kliep_candidates(spec, given) else
         baseline_candidates(method, given)
     labels <- make.unique(vapply(candidates, `[[`, "", "label"), " #")
@@ -54,10 +57,7 @@ vary_settings <- function(given) {
     }
     fixed <- given[setdiff(names(given), varying_settings)]
     values <- lapply(given[intersect(varying_settings, names(given))],
-                     function(setting) {
-        if (is.character(setting) || is.numeric(setting)) unique(setting) else
-            setting
-    })
+                     values_of_setting)
     at <- expand.grid(rev(lapply(values, seq_along)), KEEP.OUT.ATTRS = FALSE)
     combinations <- lapply(seq_len(max(1L, nrow(at))), function(row) {
         picked <- lapply(stats::setNames(names(values), names(values)),
@@ -66,6 +66,16 @@ vary_settings <- function(given) {
         list(values = c(picked, fixed), label = if (length(own) > 0L) own)
     })
     structure(combinations, values = values)
+}
+
+# What is not a vector of values is left to the check of the setting.
+values_of_setting <- function(setting) {
+    if (is.list(setting) && !is.object(setting) && length(setting) > 0L) {
+        return(setting)
+    }
+    is_vector <- (is.character(setting) || is.numeric(setting)) &&
+        is.null(dim(setting)) && length(setting) > 0L
+    if (is_vector) as.list(unique(setting)) else list(setting)
 }
 
 as_feature_list <- function(features) {

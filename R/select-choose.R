@@ -364,11 +364,6 @@ print_candidates <- function(scores, most = 8L) {
           row.names = FALSE)
 }
 
-#' @export
-coef.kliep_select <- function(object, lambda2 = NULL, ...) {
-    stats::coef(chosen_part(object, lambda2), lambda2 = lambda2, ...)
-}
-
 # What was chosen, or the path it was chosen from to look elsewhere.
 chosen_part <- function(object, lambda2) {
     if (is.null(lambda2)) object$fit else object$path
