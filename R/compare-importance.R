@@ -147,7 +147,7 @@ importance_path <- function(method, x, y, features, lambda1, lambda2, nlambda,
         fit_importance(
             samples, features, drawn,
             c(list(method = method, lambda1 = lambda1, penalty = penalty),
-              rust_grid(grid, samples), control),
+              rust_grid(grid, samples, features), control),
             if (progress) progress_bar("Fitting the path")
         ),
         kliep_error_overflow = function(condition) {
