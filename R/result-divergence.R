@@ -12,6 +12,11 @@
 #' not, and falls below zero where the fit is worse than none: the divergence
 #' is at least as large as its expectation, up to the bias of the logarithm.
 #'
+#' A fit with `robust` above zero allows outliers in `x`. Both means are then
+#' over the share `1 - robust` of its observations with the smallest log ratio,
+#' as in the objective of [kliep_path()], and estimate less than the
+#' divergence, the more so the larger `robust`.
+#'
 #' @param object A `change_path` or `change` from [kliep_path()] or
 #'   [kliep_change()], or the result of [kliep_select()].
 #' @param newx,newy Further observations of P and Q, with the variables of the
