@@ -21,7 +21,8 @@
 #'   [kliep_change()], or the result of [kliep_select()].
 #' @param newx,newy Further observations of P and Q, with the variables of the
 #'   fit. [kliep_select()] has held some out already.
-#' @param lambda2 One value on the path; `NULL` is all of them.
+#' @param lambda2 One value on the path. `NULL` is all of them, and for a
+#'   selection the one that was selected.
 #' @param ... Must be empty.
 #' @return A data frame with one row for each `lambda2`: `lambda2`, `fitted`,
 #'   and `holdout`, which is `NA` where nothing was held out.
@@ -63,10 +64,13 @@ kl_divergence.change_path <- function(object, newx = NULL, newy = NULL,
 #' @rdname kl_divergence
 #' @export
 kl_divergence.kliep_select <- function(object, newx = NULL, newy = NULL,
-                                       ...) {
-    divergence <- kl_divergence(object$fit, newx, newy, ...)
+                                       lambda2 = NULL, ...) {
+    divergence <- kl_divergence(chosen_part(object, lambda2), newx, newy,
+                                lambda2, ...)
     if (is.null(newx)) {
-        divergence$holdout <- object$scores$kl[object$scores$selected]
+        scores <- object$scores
+        own <- scores[scores$candidate == scores$candidate[scores$selected], ]
+        divergence$holdout <- own$kl[match(divergence$lambda2, own$lambda2)]
     }
     divergence
 }
