@@ -404,13 +404,14 @@ lay_by_time <- function(rows, time, span, by) {
 # ---- fits ------------------------------------------------------------------
 
 check_window_test <- function(n_perm, level, keep, block, method) {
-    if (!identical(n_perm, 0) && method$name != "kliep") {
+    n_perm <- check_whole(n_perm, "n_perm", "n_perm", least = 0)
+    if (n_perm > 0 && method$name != "kliep") {
         stop_kliep("argument",
                    paste0("`n_perm` is for `method = \"kliep\"` alone: got \"",
                           method$name, "\"."))
     }
     list(
-        n_perm = check_whole(n_perm, "n_perm", "n_perm", least = 0),
+        n_perm = n_perm,
         level = check_fraction(level, "level"),
         keep = check_choice(keep, "keep", c("adjusted", "paper")),
         block = if (!is.null(block)) check_whole(block, "block", "block")
