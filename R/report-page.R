@@ -183,6 +183,7 @@ check_whole_page <- function(made) {
 
 stop_report <- function(file, condition) {
     if (inherits(condition, "kliep_error")) stop(condition)
+    pass_time_limit(condition)
     stop_kliep(
         "file",
         paste0("The report `", file, "` could not be made: ",

@@ -115,8 +115,7 @@ run_replicate <- function(work, fun, args, folder, run, signal,
             }
         ),
         error = function(condition) {
-            # The time of the whole call is over, not of this task.
-            if (!is.null(time_limit_of(condition))) stop(condition)
+            pass_time_limit(condition)
             list(error = conditionMessage(condition))
         }
     )
