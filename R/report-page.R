@@ -434,9 +434,7 @@ inference_diagnostics <- function(result) {
 #' @export
 report_steps <- function(fit) {
     check_reportable(fit)
-    path <- path_of(fit)
-    if (inherits(path, "kliep_inference")) return(path$diagnostics)
-    path$diagnostics
+    path_of(fit)$diagnostics
 }
 
 # ---- pictures --------------------------------------------------------------
