@@ -20,13 +20,16 @@ test_that("the features fit the data", {
     expect_equal(times_picked(ising, "Ising"), 3)
     expect_gte(times_picked(function() sim_diamond(d = 4, n = 1000),
                             "polynomial"), 2)
-    gaussian <- function() sim_gaussian(d = 8, n = 500, n_changed = 4)
-    expect_gte(times_picked(gaussian, "Gaussian|nonparanormal"), 2)
-    bent <- function() {
-        sim_nonparanormal(d = 8, n = 500, edge = 0.4, change = -0.8,
-                          n_changed = 6)
+    # The same change of a network, as it is and bent.
+    strong <- function(simulate, ...) {
+        simulate(d = 8, n = 500, edge = 0.4, change = -0.8, n_changed = 6, ...)
     }
-    expect_gte(times_picked(bent, "nonparanormal"), 2)
+    expect_equal(times_picked(function() strong(sim_gaussian), "^Gaussian$"),
+                 3)
+    expect_equal(times_picked(function() strong(sim_nonparanormal),
+                              "power 2$"), 3)
+    expect_equal(times_picked(function() strong(sim_nonparanormal, power = 2),
+                              "power 1/2$"), 3)
 })
 
 test_that("many coefficients have to explain twice as much", {
