@@ -196,12 +196,6 @@ check_density_features <- function(features) {
     features
 }
 
-# One number from R's generator unless there is one.
-check_seed <- function(seed) {
-    if (is.null(seed)) return(floor(stats::runif(1L) * 2^31))
-    check_whole(seed, "seed", least = 0)
-}
-
 importance_penalty <- function(method, penalty_factor, variables, features) {
     if (is.null(penalty_factor) && method == "is_glasso") {
         penalty_factor <- if (features$kind == "cliques")

@@ -128,9 +128,6 @@ draw_some <- function(values, size, replace = FALSE) {
     values[sample.int(length(values), size, replace)]
 }
 
-# One number from R's generator seeds a stream in Rust.
-draw_seed <- function() floor(stats::runif(1L) * 2^52)
-
 # ---- arguments -------------------------------------------------------------
 
 check_sample_sizes <- function(n) {
