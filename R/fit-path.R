@@ -447,12 +447,6 @@ penalty_by_factor <- function(penalty, features, d) {
     by_factor
 }
 
-# The variables of factors by number: (1, 1), (1, 2), (2, 2), (1, 3), ...
-factor_pairs <- function(factor) {
-    to <- ceiling((sqrt(8 * factor + 1) - 1) / 2)
-    list(from = as.integer(factor - to * (to - 1) / 2), to = as.integer(to))
-}
-
 # A function of (done, total) that draws a bar; `shield_progress()` sees to it
 # that nothing it throws reaches the fit.
 progress_bar <- function(name, frame = parent.frame()) {
