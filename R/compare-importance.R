@@ -146,8 +146,9 @@ importance_path <- function(method, x, y, features, lambda1, lambda2, nlambda,
     fit <- tryCatch(
         fit_importance(
             samples, features, drawn,
-            c(list(method = method, lambda1 = lambda1, penalty_factor = penalty),
-              rust_grid(grid, samples), control),
+            c(list(method = method, lambda1 = lambda1,
+                   penalty_factor = penalty),
+              rust_grid(grid, samples, features), control),
             if (progress) progress_bar("Fitting the path")
         ),
         kliep_error_overflow = function(condition) {
@@ -194,12 +195,6 @@ check_density_features <- function(features) {
         )
     }
     features
-}
-
-# One number from R's generator unless there is one.
-check_seed <- function(seed) {
-    if (is.null(seed)) return(floor(stats::runif(1L) * 2^31))
-    check_whole(seed, "seed", least = 0)
 }
 
 importance_penalty <- function(method, penalty_factor, variables, features) {

@@ -174,17 +174,18 @@ grid_values <- function(grid, samples, lambda_max) {
                          length.out = grid$nlambda))
 }
 
-grid_ratio <- function(grid, samples) {
+grid_ratio <- function(grid, samples, features = feat_gaussian()) {
     check_lambda_min_ratio(
-        grid$lambda_min_ratio, length(samples$variables),
+        grid$lambda_min_ratio,
+        n_factors_of(features, length(samples$variables)),
         c(nrow(samples$x), nrow(samples$y))
     )
 }
 
 # The same for a solver that finds lambda_max itself.
-rust_grid <- function(grid, samples) {
+rust_grid <- function(grid, samples, features = feat_gaussian()) {
     list(lambda2 = grid$lambda, nlambda = grid$nlambda,
-         lambda_min_ratio = grid_ratio(grid, samples))
+         lambda_min_ratio = grid_ratio(grid, samples, features))
 }
 
 # Sums round differently by the way they are made; at lambda_max nothing may

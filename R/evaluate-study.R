@@ -143,6 +143,7 @@ compare_run <- function(task, simulate, methods, rank) {
     pair <- tryCatch(
         check_pair(simulate[[task$simulator]]()),
         error = function(condition) {
+            pass_time_limit(condition)
             paste0("simulate: ", conditionMessage(condition))
         }
     )
@@ -177,7 +178,10 @@ score_method <- function(method, pair, rank) {
             if (is.null(warned)) warned <<- conditionMessage(condition)
             invokeRestart("muffleWarning")
         }),
-        error = function(condition) list(error = conditionMessage(condition))
+        error = function(condition) {
+            pass_time_limit(condition)
+            list(error = conditionMessage(condition))
+        }
     )
     c(outcome, list(warning = warned))
 }

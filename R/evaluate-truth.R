@@ -10,9 +10,7 @@ check_truth <- function(truth, variables) {
     } else {
         stop_truth(truth)
     }
-    edges <- data.frame(from = pmin(edges$from, edges$to),
-                        to = pmax(edges$from, edges$to))
-    edges[!duplicated(edges), ]
+    unique(ordered_ends(edges$from, edges$to))
 }
 
 stop_truth <- function(truth) {
@@ -44,12 +42,6 @@ truth_from_table <- function(truth, variables) {
         )
     }
     as.data.frame(ends)
-}
-
-# Names are looked up, numbers are columns; NA for what is neither.
-end_numbers <- function(end, variables) {
-    if (is.numeric(end)) return(match(end, seq_along(variables)))
-    match(as.character(end), variables)
 }
 
 truth_from_matrix <- function(truth, variables) {
@@ -97,6 +89,3 @@ is_changed <- function(object, found, truth) {
     d <- length(object$variables)
     edge_key(found, d) %in% edge_key(truth, d)
 }
-
-# A number for each edge. As doubles: d^2 leaves the integers at d = 50,000.
-edge_key <- function(edges, d) edges$from * as.double(d) + edges$to

@@ -126,6 +126,7 @@ call_features <- function(features, stack, set) {
             features$functions$pair(stack[, set[1L]], stack[, set[2L]])
         },
         error = function(condition) {
+            pass_time_limit(condition)
             stop_kliep("features", paste0(
                 where_text(features, stack, set), " failed: ",
                 conditionMessage(condition)

@@ -462,12 +462,6 @@ test_edges <- function(observed, shuffled, selection, rules) {
     )
 }
 
-# The inverse of edge_key().
-edge_ends <- function(key, d) {
-    from <- (key - 1) %/% d
-    list(from = from, to = key - from * d)
-}
-
 # The statistics of the edges `key` in the shuffles, in columns, and the
 # largest of all other edges in each shuffle.
 null_statistics <- function(key, shuffled) {

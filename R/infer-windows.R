@@ -562,7 +562,7 @@ window_edges <- function(values, windows, tested) {
 summary.kliep_windows <- function(object, ...) {
     check_dots(list(...), names(formals()), "summary")
     table <- object$edges
-    key <- paste(table$from, table$to, sep = "\r")
+    key <- edge_text(table)
     key <- factor(key, unique(key))
     rows <- unname(split(seq_len(nrow(table)), key))
     pick <- function(choose) {

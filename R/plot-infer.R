@@ -30,9 +30,7 @@ true_change <- function(lines, truth) {
             hint = "For a simulated pair it is `pair$truth`."
         )
     }
-    key <- function(from, to) paste(pmin(from, to), pmax(from, to), sep = "\r")
-    at <- match(key(lines$from, lines$to),
-                key(as.character(truth$from), as.character(truth$to)))
+    at <- match(edge_text(lines), edge_text(truth))
     ifelse(is.na(at), 0, truth$change[at])
 }
 

@@ -23,15 +23,12 @@ pair_lines <- function(pair) {
                           to = match(pair$truth$to, colnames(pair$x)))
     lines <- lapply(c(x = "x", y = "y"), function(which) {
         lines <- edge_kinds(pair$networks[[which]], pair$family)
-        key <- function(edges) {
-            paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to))
-        }
-        absent <- changed[!key(changed) %in% key(lines), ]
+        absent <- changed[!edge_text(changed) %in% edge_text(lines), ]
         if (nrow(absent) > 0L) {
             lines <- rbind(lines, cbind(absent, kind = "absent"))
         }
         lines$network <- rep(which, nrow(lines))
-        lines$changed <- key(lines) %in% key(changed)
+        lines$changed <- edge_text(lines) %in% edge_text(changed)
         lines
     })
     lines <- do.call(rbind, lines)

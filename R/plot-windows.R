@@ -6,12 +6,12 @@
 # for windows that follow each other.
 window_dots <- function(object, most) {
     summary <- summary(object)
-    key <- edge_pair(summary)
-    total <- rowsum(abs(object$edges$weight), edge_pair(object$edges))
+    key <- edge_text(summary)
+    total <- rowsum(abs(object$edges$weight), edge_text(object$edges))
     strength <- total[match(key, rownames(total))]
     kept <- sort(utils::head(order(-strength), most))
     dots <- object$edges
-    place <- match(edge_pair(dots), key[kept])
+    place <- match(edge_text(dots), key[kept])
     dots <- dots[!is.na(place), ]
     dots$place <- place[!is.na(place)]
     dots <- dots[order(dots$place, dots$window), ]
@@ -23,8 +23,6 @@ window_dots <- function(object, most) {
                         c("stronger", "weaker"))
     dots
 }
-
-edge_pair <- function(table) paste(table$from, table$to, sep = "\r")
 
 #' Plot when each edge appears
 #'

@@ -183,6 +183,7 @@ check_whole_page <- function(made) {
 
 stop_report <- function(file, condition) {
     if (inherits(condition, "kliep_error")) stop(condition)
+    pass_time_limit(condition)
     stop_kliep(
         "file",
         paste0("The report `", file, "` could not be made: ",
@@ -433,9 +434,7 @@ inference_diagnostics <- function(result) {
 #' @export
 report_steps <- function(fit) {
     check_reportable(fit)
-    path <- path_of(fit)
-    if (inherits(path, "kliep_infer")) return(path$diagnostics)
-    path$diagnostics
+    path_of(fit)$diagnostics
 }
 
 # ---- pictures --------------------------------------------------------------

@@ -12,11 +12,17 @@
 #' not, and falls below zero where the fit is worse than none: the divergence
 #' is at least as large as its expectation, up to the bias of the logarithm.
 #'
+#' A fit with `robust` above zero allows outliers in `x`. Both means are then
+#' over the share `1 - robust` of its observations with the smallest log ratio,
+#' as in the objective of [kliep_path()], and estimate less than the
+#' divergence, the more so the larger `robust`.
+#'
 #' @param object A `change_path` or `change` from [kliep_path()] or
 #'   [kliep_change()], or the result of [kliep_select()].
 #' @param newx,newy Further observations of P and Q, with the variables of the
 #'   fit. [kliep_select()] has held some out already.
-#' @param lambda2 One value on the path; `NULL` is all of them.
+#' @param lambda2 One value on the path. `NULL` is all of them, and for a
+#'   selection the one that was selected.
 #' @param ... Must be empty.
 #' @return A data frame with one row for each `lambda2`: `lambda2`, `fitted`,
 #'   and `holdout`, which is `NA` where nothing was held out.
@@ -58,10 +64,13 @@ kl_divergence.change_path <- function(object, newx = NULL, newy = NULL,
 #' @rdname kl_divergence
 #' @export
 kl_divergence.kliep_select <- function(object, newx = NULL, newy = NULL,
-                                       ...) {
-    divergence <- kl_divergence(object$fit, newx, newy, ...)
+                                       lambda2 = NULL, ...) {
+    divergence <- kl_divergence(chosen_part(object, lambda2), newx, newy,
+                                lambda2, ...)
     if (is.null(newx)) {
-        divergence$holdout <- object$scores$kl[object$scores$selected]
+        scores <- object$scores
+        own <- scores[scores$candidate == scores$candidate[scores$selected], ]
+        divergence$holdout <- own$kl[match(divergence$lambda2, own$lambda2)]
     }
     divergence
 }

@@ -177,13 +177,6 @@ edges_by_step <- function(coefficients, features, steps) {
     tabulate(rows$step[!duplicated(pair_keys(rows))], steps)
 }
 
-# One number for each step and pair: d^2 * steps leaves the integers at
-# d = 20,000, and comparing rows of data frames is slow.
-pair_keys <- function(rows) {
-    d <- max(0, rows$to)
-    (as.double(rows$step) * d + rows$from) * d + rows$to
-}
-
 # One row for each detected factor of the given steps: step, from, to and
 # weight, which is the coefficient where a factor has one and the norm of its
 # coefficients where it has more. Never larger than the number of non-zeros.

@@ -115,8 +115,7 @@ run_replicate <- function(work, fun, args, folder, run, signal,
             }
         ),
         error = function(condition) {
-            # The time of the whole call is over, not of this task.
-            if (!is.null(time_limit_of(condition))) stop(condition)
+            pass_time_limit(condition)
             list(error = conditionMessage(condition))
         }
     )
@@ -169,44 +168,4 @@ report_warnings <- function(warned, label) {
         label, " gave a warning; the first, in replicate ", which[1L], ": ",
         warned[[which[1L]]][1L]
     ))
-}
-
-# ---- random numbers --------------------------------------------------------
-
-# One stream of L'Ecuyer's generator for each task: far apart, and the same
-# whoever runs the task.
-random_streams <- function(seed, n) {
-    set.seed(seed, "L'Ecuyer-CMRG", "Inversion", "Rejection")
-    streams <- vector("list", n)
-    stream <- random_state()
-    for (task in seq_len(n)) {
-        streams[[task]] <- stream
-        stream <- parallel::nextRNGStream(stream)
-    }
-    streams
-}
-
-# The one number that the caller's generator gives away, or that with which
-# the run of this checkpoint was begun.
-run_seed <- function(checkpoint = NULL) {
-    seed <- sample.int(.Machine$integer.max, 1L)
-    begun <- begun_seed(checkpoint)
-    if (is.null(begun)) seed else begun
-}
-
-# Evaluates `work` with random numbers that belong to the run, but to none of
-# its tasks; `place` tells several such pieces of work apart.
-with_run_seed <- function(seed, place, work) {
-    state <- random_state()
-    on.exit(set_random_state(state))
-    stream <- random_streams(seed, 1L)[[1L]]
-    for (step in seq_len(place)) stream <- parallel::nextRNGSubStream(stream)
-    set_random_state(stream)
-    work
-}
-
-random_state <- function() get(".Random.seed", envir = globalenv())
-
-set_random_state <- function(state) {
-    assign(".Random.seed", state, envir = globalenv())
 }

@@ -119,6 +119,12 @@ time_limit_of <- function(condition) {
     if (any(found)) limits[found][1L]
 }
 
+# For those who catch errors: the time of the whole call is over, and not only
+# that of the piece of work which the limit has met.
+pass_time_limit <- function(condition) {
+    if (!is.null(time_limit_of(condition))) stop(condition)
+}
+
 # What future says on the sizes of variables is not the reason.
 worker_reason <- function(condition) {
     sub(" The total size of.*", "", conditionMessage(condition))

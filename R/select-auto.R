@@ -22,7 +22,9 @@
 #' the candidates see the same folds. The score estimates how much of the
 #' divergence between the two networks a candidate explains; the polynomial,
 #' with many coefficients for every edge, is only taken where it explains twice
-#' as much as the best of the others.
+#' as much as the best of the others, and more than twice the standard error of
+#' its own score. The second matters where the others explain nothing, such as
+#' between samples without a change: twice nothing is nothing.
 #'
 #' @inheritParams kliep_select
 #' @param nlambda How many values of `lambda2` to try for each candidate.
@@ -153,15 +155,19 @@ is_rich <- function(candidate) edge_size(candidate$spec$features) > 1L
 
 # The score estimates how much of the divergence between the networks a
 # candidate explains. One with many coefficients for every edge has to explain
-# twice as much as the best of the others to be worth them.
+# twice as much as the best of the others to be worth them, and more than twice
+# the standard error of what it explains.
 pass_over <- function(candidates, scores) {
-    best <- vapply(scores, function(rows) max(-Inf, rows$score, na.rm = TRUE),
-                   1)
     rich <- vapply(candidates, is_rich, NA)
     if (all(rich) || !any(rich)) return(character())
-    simple <- max(0, best[!rich])
+    best <- vapply(scores, function(rows) {
+        at <- which.max(rows$score)
+        if (length(at) == 0L) c(-Inf, 0) else c(rows$score[at], rows$se[at])
+    }, c(score = 0, se = 0))
+    least <- 2 * pmax(max(best["score", !rich]), best["se", ])
     labels <- vapply(candidates, `[[`, "", "label")
-    labels[rich & best < 2 * simple]
+    # An error that is not known cannot be ruled out.
+    labels[rich & !(best["score", ] > least & !is.na(least))]
 }
 
 # ---- reasons ---------------------------------------------------------------
@@ -230,9 +236,12 @@ say_passed_over <- function(selection, passed_over) {
     ahead <- best[best$candidate %in% passed_over & best$score > chosen, ]
     if (nrow(ahead) == 0L) return(NULL)
     number <- function(value) format(signif(value, 2L))
+    short <- if (ahead$score <= 2 * chosen) "not twice as much" else
+        paste0("within two standard errors (", number(ahead$se),
+               " each) of nothing")
     paste0("Under the ", ahead$candidate, ", they are more likely (score ",
-           number(ahead$score), " against ", number(chosen), "), but not ",
-           "twice as much: not worth many coefficients for every edge.")
+           number(ahead$score), " against ", number(chosen), "), but ", short,
+           ": not worth many coefficients for every edge.")
 }
 
 say_edges <- function(selection) {

@@ -69,14 +69,19 @@ log_ratio_mean <- function(numerator, denominator, robust = 0) {
 }
 
 # Values whose mean is that of the smallest, and whose spread is that of it: a
-# value beyond the cut adds what one at the cut adds.
+# value beyond the cut adds what one at the cut adds. The value at the cut
+# counts in part, as it does in the fit.
 trim_columns <- function(values, share) {
-    keep <- max(1L, round((1 - share) * nrow(values)))
-    apply(values, 2L, function(column) {
+    n <- nrow(values)
+    kept <- (1 - share) * n
+    weight <- pmax(0, pmin(1, kept - seq_len(n) + 1)) / kept
+    cut <- sum(weight > 0)
+    trimmed <- apply(values, 2L, function(column) {
         sorted <- sort(column)
-        kept <- pmin(column, sorted[keep])
-        kept - mean(kept) + mean(sorted[seq_len(keep)])
+        capped <- pmin(column, sorted[cut])
+        capped - mean(capped) + sum(weight * sorted)
     })
+    matrix(trimmed, n)
 }
 
 # NA for a single observation.

@@ -130,9 +130,7 @@ draw_interactions <- function(network, n_changed) {
     able <- which(arrows$from != arrows$to &
                       !arrows$to %in% top_regulators(network))
     able <- draw_some(able, length(able))
-    pair <- paste(pmin(arrows$from, arrows$to), pmax(arrows$from, arrows$to),
-                  sep = "\r")
-    able <- able[!duplicated(pair[able])]
+    able <- able[!duplicated(edge_text(arrows)[able])]
     changed <- draw_changed(length(able), n_changed,
                             "Lower `n_changed` or take a larger network.")
     sort(able[changed])

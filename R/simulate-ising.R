@@ -144,7 +144,7 @@ ising_change <- function(theta, n_changed = 5, change = -0.4, edges = NULL) {
                                 "Lower `n_changed` or name the `edges`.")
         edges <- present[changed, ]
     } else {
-        edges <- check_pairs(edges, colnames(theta))
+        edges <- check_pairs(edges, colnames(theta), "`theta` does")
     }
     change <- check_one_or_each(change, "change", nrow(edges),
                                 "changed couplings")
@@ -224,30 +224,4 @@ check_one_or_each <- function(value, arg, count, of_what) {
         paste0("`", arg, "` must be one finite number, or one for each of ",
                "the ", count, " ", of_what, ": got ", describe(value), ".")
     )
-}
-
-# Pairs of variables, by name or number, as numbers with from < to.
-check_pairs <- function(edges, variables, who = "`theta` does") {
-    if (!is.data.frame(edges) || !all(c("from", "to") %in% names(edges))) {
-        stop_kliep("argument",
-                   paste0("`edges` must be a data frame with columns `from` ",
-                          "and `to`: got ", describe(edges), "."))
-    }
-    number <- function(end) {
-        if (is.numeric(end)) match(end, seq_along(variables)) else
-            match(end, variables)
-    }
-    from <- number(edges$from)
-    to <- number(edges$to)
-    unknown <- c(edges$from[is.na(from)], edges$to[is.na(to)])
-    if (length(unknown) > 0L) {
-        stop_kliep("argument", paste0("`edges` names variables that ", who,
-                                      " not have: ", name_some(unknown), "."))
-    }
-    pairs <- data.frame(from = pmin(from, to), to = pmax(from, to))
-    if (any(from == to) || anyDuplicated(pairs)) {
-        stop_kliep("argument", paste("`edges` must name pairs of different",
-                                     "variables, each pair once."))
-    }
-    pairs
 }

@@ -25,13 +25,6 @@ draw_edges <- function(d, density) {
     pair_from_index(sort(sample.int(pairs, round(density * pairs))))
 }
 
-# Pairs numbered down the columns of the strict upper triangle: (1,2), (1,3),
-# (2,3), (1,4), ...
-pair_from_index <- function(index) {
-    to <- ceiling((1 + sqrt(1 + 8 * index)) / 2)
-    data.frame(from = index - (to - 1) * (to - 2) / 2, to = to)
-}
-
 # Neighbours on a grid of `rows` x `columns` variables that are numbered down
 # its columns.
 lattice_edges <- function(rows, columns) {
@@ -128,9 +121,6 @@ draw_some <- function(values, size, replace = FALSE) {
     values[sample.int(length(values), size, replace)]
 }
 
-# One number from R's generator seeds a stream in Rust.
-draw_seed <- function() floor(stats::runif(1L) * 2^52)
-
 # ---- arguments -------------------------------------------------------------
 
 check_sample_sizes <- function(n) {
@@ -184,8 +174,7 @@ network_edges <- function(network) {
         return(matrix_edges(network)[c("from", "to")])
     }
     arrows <- network_for_rust(network)
-    edges <- unique(data.frame(from = pmin(arrows$from, arrows$to),
-                               to = pmax(arrows$from, arrows$to)))
+    edges <- unique(ordered_ends(arrows$from, arrows$to))
     edges[edges$from != edges$to, ]
 }
 

@@ -4,9 +4,9 @@ picked <- function(chosen) {
     chosen$scores$candidate[chosen$scores$selected]
 }
 
-# How often a pattern is picked on pairs of three seeds.
-times_picked <- function(simulate, pattern) {
-    sum(vapply(1:3, function(seed) {
+# How often a pattern is picked on pairs of these seeds.
+times_picked <- function(simulate, pattern, seeds = 1:3) {
+    sum(vapply(seeds, function(seed) {
         set.seed(seed)
         pair <- simulate()
         grepl(pattern, picked(kliep_auto(pair$x, pair$y, nlambda = 8,
@@ -20,13 +20,16 @@ test_that("the features fit the data", {
     expect_equal(times_picked(ising, "Ising"), 3)
     expect_gte(times_picked(function() sim_diamond(d = 4, n = 1000),
                             "polynomial"), 2)
-    gaussian <- function() sim_gaussian(d = 8, n = 500, n_changed = 4)
-    expect_gte(times_picked(gaussian, "Gaussian|nonparanormal"), 2)
-    bent <- function() {
-        sim_nonparanormal(d = 8, n = 500, edge = 0.4, change = -0.8,
-                          n_changed = 6)
+    # The same change of a network, as it is and bent.
+    strong <- function(simulate, ...) {
+        simulate(d = 8, n = 500, edge = 0.4, change = -0.8, n_changed = 6, ...)
     }
-    expect_gte(times_picked(bent, "nonparanormal"), 2)
+    expect_equal(times_picked(function() strong(sim_gaussian), "^Gaussian$"),
+                 3)
+    expect_equal(times_picked(function() strong(sim_nonparanormal),
+                              "power 2$"), 3)
+    expect_equal(times_picked(function() strong(sim_nonparanormal, power = 2),
+                              "power 1/2$"), 3)
 })
 
 test_that("many coefficients have to explain twice as much", {
@@ -34,15 +37,46 @@ test_that("many coefficients have to explain twice as much", {
         list(label = "simple", spec = kliep_spec()),
         list(label = "rich", spec = kliep_spec(feat_polynomial(4)))
     )
-    passed <- function(simple, rich) {
-        pass_over(candidates, list(data.frame(score = c(simple, NA)),
-                                   data.frame(score = rich)))
+    passed <- function(simple, rich, se = 0.001) {
+        # The standard error that counts is that of the best score.
+        pass_over(candidates, list(
+            data.frame(score = c(simple, NA), se = c(9, NA)),
+            data.frame(score = c(-1, rich, NA), se = c(9, se, NA))
+        ))
     }
     expect_identical(passed(0.1, 0.19), "rich")
     expect_identical(passed(0.1, 0.21), character())
-    expect_identical(passed(-0.1, 0.01), character())
-    expect_identical(passed(-0.1, -0.01), "rich")
+    # Twice nothing is nothing: then its own error is what it has to beat.
+    for (simple in c(-0.1, 0, 1e-6)) {
+        expect_identical(passed(simple, 0.01, se = 0.004), character())
+        expect_identical(passed(simple, 0.01, se = 0.006), "rich")
+        expect_identical(passed(simple, 0.01, se = NA), "rich")
+        expect_identical(passed(simple, -0.01), "rich")
+    }
+    expect_identical(passed(0.1, 0.3, se = 0.2), "rich")
     expect_identical(pass_over(candidates[1], list()), character())
+})
+
+test_that("a polynomial that was passed over has its reason", {
+    scores <- data.frame(
+        candidate = c("simple", "rich"), lambda2 = 0.1, score = c(0.1, 0.15),
+        se = 0.01, selected = c(TRUE, FALSE)
+    )
+    reason <- function(simple, rich, se) {
+        scores$score <- c(simple, rich)
+        scores$se <- se
+        say_passed_over(list(scores = scores), "rich")
+    }
+    expect_match(reason(0.1, 0.15, 0.01), "but not twice as much")
+    expect_match(reason(-0.01, 0.02, 0.015),
+                 "within two standard errors \\(0.015 each\\) of nothing")
+    expect_null(reason(0.1, 0.05, 0.01))
+})
+
+test_that("where nothing has changed there is seldom a polynomial", {
+    nothing <- function() sim_gaussian(d = 4, n = 300, n_changed = 0)
+    # Any score above zero would be enough for four of these.
+    expect_lte(times_picked(nothing, "polynomial", seeds = 15:40), 1)
 })
 
 test_that("a choice comes with its reasons, and is a selection", {

@@ -152,6 +152,26 @@ test_that("custom functions give the same as the family they are", {
     }
 })
 
+test_that("two cliques are those of three of which one is empty", {
+    fun <- function(z) {
+        if (ncol(z) == 1) 0 * z else cbind(z^2, apply(z, 1, prod))
+    }
+    two <- feat_cliques(list(1:2, 3:4), fun)
+    three <- feat_cliques(list(1:2, 3:4, 1), fun)
+    for (method in list(is_glasso_path, is_flasso_path)) {
+        fit <- function(...) {
+            method(x, y, ..., lambda2 = c(0.1, 0.02), points = 300, seed = 1,
+                   control = precise)
+        }
+        path <- fit(two)
+        expect_gt(nrow(edges(path)), 0)
+        expect_equal(coef(path), coef(fit(three)), tolerance = 1e-4)
+        # Each has a penalty of its own.
+        apart <- fit(two, penalty_factor = c(Inf, 1))
+        expect_setequal(apart$coefficients$from, 2L)
+    }
+})
+
 test_that("points follow the seed and nothing else", {
     fit <- function(...) {
         path <- is_flasso_path(x, y, nlambda = 3, points = 300, ...)

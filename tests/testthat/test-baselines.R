@@ -68,6 +68,25 @@ test_that("exchanging the samples turns the sign", {
     }
 })
 
+test_that("the default grid ends where that of kliep_path() does", {
+    wide <- random_pair(60, 4, 4, seed = 2)
+    ends <- function(path) path$lambda2[2] / path$lambda2[1]
+    expected <- ends(kliep_path(wide$x, wide$y, nlambda = 2))
+    # More than the tenth that few factors have.
+    expect_gt(expected, 0.2)
+    methods <- fits[c("moment", "glasso", "flasso")]
+    for (method in names(methods)) {
+        path <- methods[[method]](wide$x, wide$y, nlambda = 2)
+        expect_equal(ends(path), expected)
+    }
+    # The others cannot be fitted down there in a moment.
+    samples <- list(x = wide$x, y = wide$y, variables = 1:60)
+    grid <- check_grid(NULL, 2, NULL)
+    expect_equal(rust_grid(grid, samples)$lambda_min_ratio, expected)
+    cliques <- feat_cliques(list(1:2, 2:3))
+    expect_equal(rust_grid(grid, samples, cliques)$lambda_min_ratio, 0.1)
+})
+
 test_that("equal samples have no change", {
     for (method in names(fits)) {
         path <- fits[[method]](x, x, 0.05)

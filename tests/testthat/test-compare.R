@@ -114,6 +114,24 @@ test_that("a failing simulator fails its own runs only", {
     expect_true(all(is.na(study$error[study$simulator == "small"])))
 })
 
+test_that("a time limit ends the comparison, not the method that it meets", {
+    slow <- function(x, y) {
+        Sys.sleep(20)
+        kliep_path(x, y, nlambda = 2)
+    }
+    stopped <- function(simulate, methods) {
+        setTimeLimit(elapsed = 0.5, transient = TRUE)
+        on.exit(setTimeLimit())
+        expect_error(compare_methods(simulate, methods, runs = 2),
+                     "reached elapsed time limit")
+    }
+    stopped(small, list(slow = slow, kliep = methods$kliep))
+    stopped(function() {
+        Sys.sleep(20)
+        small()
+    }, methods)
+})
+
 test_that("a comparison continues from its checkpoint with the same numbers", {
     folder <- withr::local_tempfile()
     run <- function(checkpoint = NULL) {

@@ -305,6 +305,14 @@ test_that("custom functions are checked for shape, finiteness and rows", {
     refused(function(a, b) a / 0, "infinite")
     refused(function(a, b) stop("no such luck"), "no such luck")
     refused(function(a, b) a - mean(a), "by itself")
+    # A time limit is not the function's fault.
+    late <- tryCatch(
+        kliep_path(pair$x, pair$y, feat_custom(function(a, b) {
+            stop("reached elapsed time limit")
+        })), error = identity
+    )
+    expect_false(inherits(late, "kliep_error"))
+    expect_identical(conditionMessage(late), "reached elapsed time limit")
     expect_error(feat_custom(1), class = "kliep_error_features")
     expect_error(feat_custom(`*`, single = "square"),
                  class = "kliep_error_features")

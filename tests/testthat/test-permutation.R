@@ -5,9 +5,9 @@ test_pair <- function(d = 6, n = 40, seed = 1) {
 }
 
 # A change that can be found.
-changed_pair <- function(d = 10, n = 300, seed = 1) {
+changed_pair <- function(d = 10, n = 300, seed = 1, density = 0.2) {
     set.seed(seed)
-    sim_gaussian(d = d, n = n, density = 0.2, edge = 0.4, n_changed = 4,
+    sim_gaussian(d = d, n = n, density = density, edge = 0.4, n_changed = 4,
                  change = -0.8)
 }
 
@@ -311,14 +311,36 @@ test_that("other features and several candidates go through", {
     test <- quick_test(pair, lambda1 = c(0.1, 1), standardize = "none",
                        features = list(feat_ising(), feat_gaussian()))
     expect_length(unique(test$selection$scores$candidate), 4)
-    pair <- test_pair(d = 5)
-    test <- quick_test(pair, features = feat_cliques(list(
-        c("g1", "g2", "g3"), c("g4", "g5"), "g1"
-    )), direction = "symmetric")
-    expect_true(all(test$edges$p_value <= 1))
-    test <- quick_test(pair, spec = kliep_spec_paper(), lambda1 = 0,
+    test <- quick_test(test_pair(d = 5), spec = kliep_spec_paper(), lambda1 = 0,
                        lambda2 = c(0.5, 0.3, 0.05))
     expect_true(all(test$edges$enters %in% c(0.5, 0.3, 0.05)))
+})
+
+test_that("cliques of two and of one give the p-values of the family", {
+    pair <- changed_pair(d = 5, n = 150, density = 0.6)
+    sets <- c(utils::combn(5, 2, simplify = FALSE), 5:1)
+    squares <- function(z) {
+        apply(z, 1, prod) * if (ncol(z) == 1) z[, 1] else 1
+    }
+    family <- quick_test(pair, normalizer = "empirical")
+    cliques <- quick_test(pair, features = feat_cliques(sets, squares))
+    expect_gt(length(unique(family$edges$p_value)), 2)
+    columns <- c("from", "to", "shuffles", "p_value", "p_adjusted", "kept")
+    expect_equal(cliques$edges[columns], family$edges[columns])
+    expect_equal(cliques$edges$enters, family$edges$enters, tolerance = 1e-6)
+})
+
+test_that("the edges of a clique share its entry and its p-value", {
+    pair <- changed_pair(d = 5, n = 150, density = 0.6, seed = 3)
+    # The products of neighbours in a circle.
+    circle <- function(z) z * z[, c(2:ncol(z), 1)]
+    test <- quick_test(pair, features = feat_cliques(list(1:3, 4:5), circle))
+    together <- test$edges[test$edges$to != "V5", ]
+    expect_setequal(paste(together$from, together$to),
+                    c("V1 V2", "V1 V3", "V2 V3"))
+    for (column in c("enters", "shuffles", "p_value", "p_adjusted")) {
+        expect_length(unique(together[[column]]), 1)
+    }
 })
 
 # ---- plans, checkpoints, failures ------------------------------------------

@@ -71,6 +71,28 @@ test_that("trimming helps with the default scaling, too", {
     expect_gt(score_with_outliers(robust = 0.08), plain + 0.15)
 })
 
+test_that("the divergence of a trimmed fit is trimmed wherever it is taken", {
+    set.seed(2)
+    pair <- sim_gaussian(d = 6, n = 90, n_changed = 3)
+    for (direction in c("p/q", "q/p", "symmetric")) {
+        path <- kliep_path(pair$x, pair$y, direction = direction, nlambda = 4,
+                           robust = 0.07)
+        # Held out, the samples it was fitted to.
+        got <- kl_divergence(path, pair$x, pair$y)
+        expect_equal(got$holdout, got$fitted)
+        # 83.7 of 90 observations.
+        expected <- vapply(path$lambda2, function(lambda2) {
+            ratio <- sort(predict(path, pair$x, lambda2, sample = "x"))
+            (sum(ratio[1:83]) + 0.7 * ratio[84]) / 83.7
+        }, 0)
+        expect_equal(got$fitted, expected)
+    }
+    chosen <- kliep_select(pair$x, pair$y, nlambda = 4, robust = 0.07,
+                           newx = pair$x, newy = pair$y)
+    got <- kl_divergence(chosen)
+    expect_equal(got$holdout, got$fitted)
+})
+
 test_that("trimming nothing is the plain fit", {
     pair <- random_pair(6, 50)
     plain <- paper_path(pair$x, pair$y, nlambda = 5)

@@ -113,6 +113,25 @@ test_that("hold-out samples give the same as their scores", {
                  chosen$scores$kl[chosen$scores$selected])
 })
 
+test_that("the divergence elsewhere on the path is the one held out there", {
+    pair <- select_pair()
+    new <- select_pair(n = 30, seed = 9)
+    chosen <- kliep_select(pair$x, pair$y, lambda1 = c(0.1, 1), nlambda = 6,
+                           newx = new$x, newy = new$y)
+    path <- chosen$path
+    for (step in c(2, 6)) {
+        lambda2 <- path$lambda2[step]
+        expect_equal(kl_divergence(chosen, lambda2 = lambda2),
+                     kl_divergence(path, new$x, new$y, lambda2))
+    }
+    folded <- kliep_select(pair$x, pair$y, nlambda = 6, folds = 3)
+    other <- which(!folded$scores$selected)[1]
+    got <- kl_divergence(folded, lambda2 = folded$path$lambda2[other])
+    expect_equal(got$lambda2, folded$path$lambda2[other])
+    expect_equal(got$fitted, kl_divergence(folded$path)$fitted[other])
+    expect_equal(got$holdout, folded$scores$kl[other])
+})
+
 test_that("one standard error picks the sparsest that is nearly as good", {
     table <- data.frame(candidate = rep(c("a", "b"), each = 4),
                         lambda2 = rep(c(4, 3, 2, 1), 2),

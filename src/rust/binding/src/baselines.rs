@@ -143,7 +143,7 @@ fn fit_importance(
             method => return Err(unknown("method", method)),
         };
         let family = Family::read(&features)?;
-        let weights = penalty(fields.doubles("penalty_factor")?);
+        let weights = penalty(fields.doubles("penalty_factor")?, &family);
         let x_rows = fields.count("x_rows")?;
         let (samples, points) = (matrix(&samples, "samples")?, matrix(&points, "points")?);
         let log_base = doubles(&log_base, "log_base")?;

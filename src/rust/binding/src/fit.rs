@@ -44,12 +44,7 @@ impl Request {
     fn read(features: &Robj, settings: &Robj) -> Result<Self> {
         let fields = Fields::new(settings, "settings")?;
         let family = Family::read(features)?;
-        let values = fields.doubles("penalty_factor")?;
-        let penalty = match family {
-            // Two of them are those of its two factors.
-            Family::Table(..) => PenaltyFactors::Each(values),
-            _ => penalty(values),
-        };
+        let penalty = penalty(fields.doubles("penalty_factor")?, &family);
         Ok(Self {
             family,
             standardize: standardize(&fields.string("standardize")?)?,
@@ -165,9 +160,11 @@ fn robust(fields: &Fields) -> Result<f64> {
 }
 
 /// Penalty factors by kind, or one for each factor.
-pub fn penalty(values: Vec<f64>) -> PenaltyFactors {
-    match values[..] {
-        [single, edge] => PenaltyFactors::ByKind { single, edge },
+pub fn penalty(values: Vec<f64>, family: &Family) -> PenaltyFactors {
+    match (family, &values[..]) {
+        // Two of them are those of its two factors.
+        (Family::Table(..), _) => PenaltyFactors::Each(values),
+        (_, &[single, edge]) => PenaltyFactors::ByKind { single, edge },
         _ => PenaltyFactors::Each(values),
     }
 }

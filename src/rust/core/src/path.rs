@@ -9,7 +9,7 @@ use crate::scan::Drift;
 use crate::strategy::{
     auto, Adjust, Around, ClosedForm, Dual, Fitted, Follow, Limits, Primal, NULL_FIT,
 };
-use crate::trim::Trim;
+use crate::trim::{lowest_mean, Trim};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -135,7 +135,7 @@ pub struct Step {
     pub seconds: f64,
     /// `log mean exp(f'theta)` over the denominator sample.
     pub log_normalizer: f64,
-    /// `mean f'theta` over the numerator sample.
+    /// `mean f'theta` over the numerator sample, but for the share that may be outliers.
     pub mean_score: f64,
     /// Effective size of the weighted sample; NaN where nothing is weighted.
     pub effective_size: f64,
@@ -406,7 +406,7 @@ impl Step {
         let unbounded = fitted.status == Status::Unbounded;
         let log_normalizer = log_normalizer(&fitted, problem, &settings.denominator);
         let scores = problem.features.scores(settings.numerator.clone(), &fitted.coefficients);
-        let mean_score = scores.iter().sum::<f64>() / scores.len() as f64;
+        let mean_score = lowest_mean(&scores, settings.robust);
         let weighted = !unbounded && settings.normalizer == Normalizer::Empirical;
         let effective_size =
             if weighted { effective_size(&fitted.coefficients, problem) } else { f64::NAN };

@@ -105,6 +105,16 @@ impl Trim {
     }
 }
 
+/// The mean over all but the share `robust` of these scores, the largest ones.
+pub fn lowest_mean(scores: &[f64], robust: f64) -> f64 {
+    let rows = scores.len() as f64;
+    if robust > 0.0 {
+        trimmed_mean(scores, 1.0 / rows / (1.0 - robust))
+    } else {
+        scores.iter().sum::<f64>() / rows
+    }
+}
+
 /// The smallest `sum_i w_i s_i` over weights from 0 to `cap` that sum to one.
 fn trimmed_mean(scores: &[f64], cap: f64) -> f64 {
     let mut sorted = scores.to_vec();
