@@ -139,14 +139,15 @@ importance_path <- function(method, x, y, features, lambda1, lambda2, nlambda,
     control <- check_control(control)
     progress <- check_flag(progress, "progress")
     samples <- baseline_samples(x, y, standardize, center = "standardize")
-    penalty <- importance_penalty(method, penalty_factor, samples$variables,
+    weights <- importance_penalty(method, penalty_factor, samples$variables,
                                   features)
     check_points_memory(points, length(samples$variables), features)
     drawn <- draw_instrumental(length(samples$variables), points, scale, seed)
     fit <- tryCatch(
         fit_importance(
             samples, features, drawn,
-            c(list(method = method, lambda1 = lambda1, penalty = penalty),
+            c(list(method = method, lambda1 = lambda1,
+                   penalty_factor = weights),
               rust_grid(grid, samples), control),
             if (progress) progress_bar("Fitting the path")
         ),
@@ -237,7 +238,8 @@ fit_importance <- function(samples, features, drawn, settings, on_progress) {
     settings$x_rows <- nrow(samples$x)
     given <- if (is_table(features)) {
         d <- length(samples$variables)
-        settings$penalty <- penalty_by_factor(settings$penalty, features, d)
+        settings$penalty_factor <- penalty_by_factor(settings$penalty_factor,
+                                                     features, d)
         table <- feature_table(features, rbind(both, drawn$z),
                                samples$variables, nrow(drawn$z))
         features <- table$features

@@ -311,9 +311,9 @@ check_fit <- function(x, y, features, lambda1, lambda2, nlambda,
         lambda1 = lambda1,
         lambda2 = check_lambda2(lambda2),
         nlambda = check_nlambda(nlambda),
-        penalty = check_penalty_factor(penalty_factor, samples$variables,
-                                       features),
-        penalty_shape = penalty,
+        penalty_factor = check_penalty_factor(penalty_factor,
+                                              samples$variables, features),
+        penalty = penalty,
         gamma = check_gamma(gamma, penalty),
         robust = check_robust(robust),
         standardize = check_standardize(standardize, features),
@@ -340,7 +340,7 @@ check_fit <- function(x, y, features, lambda1, lambda2, nlambda,
 set_ratios <- function(settings, lambda_min_ratio, n_factors, n) {
     given <- check_lambda_min_ratio(lambda_min_ratio, n_factors, n)
     ratio <- default_lambda_min_ratio(n_factors, n)
-    further <- settings$penalty_shape == "adaptive" && is.null(lambda_min_ratio)
+    further <- settings$penalty == "adaptive" && is.null(lambda_min_ratio)
     settings$lambda_min_ratio <- if (further)
         max(ratio^(1 + settings$gamma), 1e-4) else given
     settings$first_share <- ratio^0.75
@@ -375,7 +375,7 @@ fit_request <- function(request, call = NULL, on_progress = NULL) {
         n = c(x = nrow(samples$x), y = nrow(samples$y)),
         call = call,
         coding = samples$coding,
-        extra = settings[c("penalty_shape", "gamma", "robust")]
+        extra = settings[c("penalty", "gamma", "robust")]
     )
 }
 
@@ -399,8 +399,9 @@ fit_table <- function(samples, features, settings, on_progress) {
     table <- feature_table(features, standard$stack, samples$variables,
                            scored_rows(rows, settings$direction))
     settings$standardize <- "none"
-    settings$penalty <- penalty_by_factor(settings$penalty, features,
-                                          length(samples$variables))
+    settings$penalty_factor <- penalty_by_factor(
+        settings$penalty_factor, features, length(samples$variables)
+    )
     fit <- rust_fit_path(
         samples$x, samples$y,
         list(kind = "table", values = table$values, sizes = table$sizes),
@@ -437,13 +438,13 @@ check_features_memory <- function(features, samples, direction) {
 }
 
 # One number for each factor from c(single, edge).
-penalty_by_factor <- function(penalty, features, d) {
-    if (features$kind == "cliques" || !identical(names(penalty),
+penalty_by_factor <- function(penalty_factor, features, d) {
+    if (features$kind == "cliques" || !identical(names(penalty_factor),
                                                  c("single", "edge"))) {
-        return(penalty)
+        return(penalty_factor)
     }
-    by_factor <- rep(penalty[["edge"]], d * (d + 1) / 2)
-    by_factor[cumsum(seq_len(d))] <- penalty[["single"]]
+    by_factor <- rep(penalty_factor[["edge"]], d * (d + 1) / 2)
+    by_factor[cumsum(seq_len(d))] <- penalty_factor[["single"]]
     by_factor
 }
 
@@ -502,7 +503,7 @@ warn_unsettled <- function(path) {
                ") had not settled after ", max(path$diagnostics$fits[late]),
                " convex fits."),
         hint = paste0("Raise `lambda1`",
-                      if (path$penalty_shape == "mcp")
+                      if (path$penalty == "mcp")
                           paste0(" or `gamma` (now ", format(path$gamma), ")"),
                       ".")
     )

@@ -10,7 +10,7 @@ new_change_path <- function(fit, lambda1, features, settings, control,
                      "n_edges", "effective_size", "iterations", "status",
                      "seconds")
     # How many convex fits, where there may be more than one.
-    if (identical(settings$penalty_shape, "mcp") ||
+    if (identical(settings[["penalty"]], "mcp") ||
         isTRUE(settings$robust > 0)) {
         per_lambda2 <- append(per_lambda2, "fits", match("iterations",
                                                          per_lambda2))
@@ -50,7 +50,7 @@ new_change_path <- function(fit, lambda1, features, settings, control,
             variables = variables,
             coding = coding,
             n = n,
-            penalty_factor = settings$penalty,
+            penalty_factor = settings$penalty_factor,
             call = call
         ), extra)
     )
@@ -347,8 +347,8 @@ format_settings <- function(x) {
                if (x$normalizer != "empirical")
                    paste0(", normalizer ", x$normalizer),
                ", lambda1 = ", format(x$lambda1, digits = 4L)),
-        if (x$penalty_shape != "group_lasso")
-            paste0("  penalty    ", x$penalty_shape, ", gamma = ",
+        if (x$penalty != "group_lasso")
+            paste0("  penalty    ", x$penalty, ", gamma = ",
                    format(x$gamma, digits = 4L)),
         if (x$robust > 0)
             paste0("  robust     ", format(100 * x$robust, digits = 3L),

@@ -68,8 +68,8 @@ gaussian_terms <- function() kliepnet:::rust_features(feat_gaussian())
 # The settings that kliep_path() hands to Rust.
 rust_settings <- function(threads) {
     list(lambda1 = 0.1, lambda2 = NULL, nlambda = 1L,
-         lambda_min_ratio = 0.5, penalty = c(1, 1),
-         penalty_shape = "group_lasso", gamma = 1, first_share = 0.5,
+         lambda_min_ratio = 0.5, penalty_factor = c(1, 1),
+         penalty = "group_lasso", gamma = 1, first_share = 0.5,
          robust = 0,
          standardize = "within", direction = "p/q",
          normalizer = "empirical", solver = "auto",

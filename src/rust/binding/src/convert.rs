@@ -165,7 +165,7 @@ impl Fields {
 }
 
 /// A named list for R.
-pub fn named_list<const N: usize>(fields: [(&str, Robj); N]) -> Result<Robj> {
+pub fn named_list<'a>(fields: impl IntoIterator<Item = (&'a str, Robj)>) -> Result<Robj> {
     let (names, values): (Vec<_>, Vec<_>) = fields.into_iter().unzip();
     List::from_names_and_values(names, values)
         .map(Robj::from)

@@ -1,5 +1,7 @@
 //! What a factor of the network looks like: the functions the log density ratio is linear in.
 
+pub mod factors;
+
 mod products;
 mod rbf;
 mod table;
@@ -8,7 +10,7 @@ pub use products::{Basis, Products};
 pub use rbf::Rbf;
 pub use table::Table;
 
-use crate::simd::dispatch;
+use crate::numerics::simd::dispatch;
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
 

@@ -3,11 +3,12 @@
 //! On all factors it is the paper's primal; on a working set it takes over from Newton where the
 //! Newton system would be too large.
 
+use crate::design::subproblem::{Point, Subproblem};
+use crate::design::Design;
 use crate::error::Result;
-use crate::loss::Loss;
-use crate::monitor::Monitor;
-use crate::problem::{threshold_bound, Design, Lambda, Point, Status, Tolerance};
-use crate::solver::Solved;
+use crate::objective::certificate::{Status, Tolerance};
+use crate::objective::penalty::Lambda;
+use crate::solver::{Solved, Stop};
 
 /// Iterations between two looks at the certificate, which costs as much as half an iteration.
 const CHECK_EVERY: usize = 10;
@@ -42,31 +43,28 @@ impl Place {
 
 impl Fista {
     /// Minimise from `start` on.
-    pub fn solve(
+    pub fn solve<D: Design + ?Sized>(
         &mut self,
-        problem: (&dyn Design, &Loss, Lambda),
+        subproblem: &Subproblem<'_, D>,
         start: Vec<f64>,
-        tolerance: Tolerance,
-        max_iter: usize,
-        monitor: &Monitor,
+        stop: Stop<'_>,
     ) -> Result<Solved> {
-        let (design, loss, lambda) = problem;
-        let scores = design.scores(&start);
+        let scores = subproblem.design.scores(&start);
         let mut last = Place { theta: start, scores };
         let mut ahead = last.clone();
         let mut momentum = 1.0_f64;
         let mut iterations = 0;
         loop {
-            monitor.check()?;
-            let out_of_time = iterations >= max_iter;
+            stop.monitor.check()?;
+            let out_of_time = iterations >= stop.max_iter;
             if iterations % CHECK_EVERY == 0 || out_of_time {
                 let Place { theta, scores } = last.clone();
-                let point = Point::with_scores(design, loss, lambda, theta, scores);
-                if let Some(status) = verdict(problem, &point, tolerance, out_of_time) {
+                let point = subproblem.point_with_scores(theta, scores);
+                if let Some(status) = verdict(subproblem, &point, stop.tolerance, out_of_time) {
                     return Ok(Solved { point, iterations, status });
                 }
             }
-            let next = self.step(problem, &ahead);
+            let next = self.step(subproblem, &ahead);
             // Overshot: the step turns back against the momentum that led here.
             let turn: f64 = (0..next.theta.len())
                 .map(|i| (ahead.theta[i] - next.theta[i]) * (next.theta[i] - last.theta[i]))
@@ -85,8 +83,8 @@ impl Fista {
     }
 
     /// One proximal gradient step from `from`, as long as the quadratic bound allows.
-    fn step(&mut self, problem: (&dyn Design, &Loss, Lambda), from: &Place) -> Place {
-        let (design, loss, lambda) = problem;
+    fn step<D: Design + ?Sized>(&mut self, subproblem: &Subproblem<'_, D>, from: &Place) -> Place {
+        let Subproblem { design, loss, lambda } = *subproblem;
         let weights = loss.weights(&from.scores);
         let xi = design.xi(&weights.alpha);
         self.lipschitz *= 0.95;
@@ -114,18 +112,19 @@ impl Fista {
 }
 
 /// How a solve ends at this point, if it does.
-fn verdict(
-    (design, loss, lambda): (&dyn Design, &Loss, Lambda),
+fn verdict<D: Design + ?Sized>(
+    subproblem: &Subproblem<'_, D>,
     point: &Point,
     tolerance: Tolerance,
     last: bool,
 ) -> Option<Status> {
-    if tolerance.accepts(point) {
+    if tolerance.accepts(&point.certificate) {
         return Some(Status::Converged);
     }
-    if lambda.ridge == 0.0 {
-        let bound = threshold_bound(design, loss, &point.theta, &point.scores);
-        if let Some(status) = Status::beside_threshold(lambda.group, bound, last) {
+    let Lambda { lambda1, lambda2 } = subproblem.lambda;
+    if lambda1 == 0.0 {
+        let bound = subproblem.threshold_bound(&point.theta, &point.scores);
+        if let Some(status) = Status::beside_threshold(lambda2, bound, last) {
             return Some(status);
         }
     }

@@ -1,29 +1,29 @@
-//! Random problems and settings shared by the tests, and the judge of their solutions.
+//! Random problems and settings shared by the tests, and the reference of their solutions.
 #![allow(dead_code)] // The property tests use a part of it.
 
-pub mod judge;
 pub mod programme;
+pub mod reference;
 
-use judge::Judge;
-use kliepnet_core::data::{Samples, Standardize};
-use kliepnet_core::factors::PenaltyFactors;
 use kliepnet_core::features::{Basis, Features, Products};
-use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Grid, Method, Normalizer, Path, Settings};
-use kliepnet_core::problem::Problem;
-use kliepnet_core::reweight::Shape;
+use kliepnet_core::objective::loss::{Direction, Loss};
+use kliepnet_core::objective::penalty_factor::PenaltyFactors;
+use kliepnet_core::objective::problem::Problem;
+use kliepnet_core::path::{fit, Grid, KliepPath, Settings, SolverChoice};
+use kliepnet_core::samples::{Samples, Standardize};
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
+use reference::Reference;
 
 /// All directions.
 pub const DIRECTIONS: [Direction; 3] =
     [Direction::Forward, Direction::Backward, Direction::Symmetric];
 
 /// All solvers.
-pub const METHODS: [Method; 3] = [Method::Auto, Method::Primal, Method::Dual];
+pub const SOLVERS: [SolverChoice; 3] =
+    [SolverChoice::Auto, SolverChoice::Primal, SolverChoice::Dual];
 
 /// Two samples of n rows; the second has a stronger link between neighbours.
 pub fn samples(d: usize, n: usize, seed: u64) -> (Array2<f64>, Array2<f64>) {
@@ -103,20 +103,13 @@ impl Case {
     }
 
     /// The problem as it is defined.
-    pub fn judge(&self) -> Judge {
-        Judge::new(self)
-    }
-
-    /// The usual settings.
-    pub fn settings(&self, lambda1: f64, grid: Grid, method: Method) -> Settings {
-        let rows = self.x.nrows();
-        let denominator = rows..rows + self.y.nrows();
-        Settings { denominator, ..settings(rows, lambda1, grid, method) }
+    pub fn reference(&self) -> Reference {
+        Reference::new(self)
     }
 
     /// A path with the usual settings.
-    pub fn fit(&self, lambda1: f64, grid: Grid, method: Method) -> Path {
-        fit(&self.problem(), &self.settings(lambda1, grid, method), &Monitor::new()).unwrap()
+    pub fn fit(&self, lambda1: f64, grid: Grid, solver: SolverChoice) -> KliepPath {
+        fit(&self.problem(), &settings(lambda1, grid, solver), &Monitor::new()).unwrap()
     }
 }
 
@@ -167,25 +160,13 @@ pub fn penalty_factors(kind: usize, d: usize, rng: &mut ChaCha8Rng) -> PenaltyFa
 }
 
 /// From lambda_max down.
-pub fn down(count: usize, min_ratio: f64) -> Grid {
-    Grid::Geometric { count, min_ratio }
+pub fn down(nlambda: usize, lambda_min_ratio: f64) -> Grid {
+    Grid::Geometric { nlambda, lambda_min_ratio }
 }
 
-/// The usual settings for samples of n rows each.
-pub fn settings(n: usize, lambda1: f64, grid: Grid, method: Method) -> Settings {
-    let (numerator, denominator) = (0..n, n..2 * n);
-    Settings {
-        lambda1,
-        grid,
-        shape: Shape::GroupLasso,
-        robust: 0.0,
-        method,
-        normalizer: Normalizer::Empirical,
-        tolerance: 1e-6,
-        max_iter: 20_000,
-        numerator,
-        denominator,
-    }
+/// The usual settings.
+pub fn settings(lambda1: f64, lambda2: Grid, solver: SolverChoice) -> Settings {
+    Settings { solver, ..Settings::new(lambda1, lambda2) }
 }
 
 /// The products of a problem made of them.

@@ -4,7 +4,7 @@
 //! u, so with finitely many u this is a matrix game; those of the norms that its solution
 //! violates are added until both bounds meet. For single features u is a sign and the end is exact.
 
-use super::judge::{length, Judge};
+use super::reference::{length, Reference};
 use std::ops::Range;
 
 /// `lower <= lambda2* <= upper`, each with its certificate.
@@ -24,10 +24,10 @@ struct Cut {
 
 impl Threshold {
     /// Bounds within this share of each other; every factor must be penalised.
-    pub fn new(judge: &Judge, precision: f64) -> Self {
-        let columns = pure_choices(judge);
+    pub fn new(reference: &Reference, precision: f64) -> Self {
+        let columns = pure_choices(reference);
         let uniform = vec![1.0 / columns.len() as f64; columns.len()];
-        let mut cuts = violated(judge, &mix(&columns, &uniform), 0.0);
+        let mut cuts = violated(reference, &mix(&columns, &uniform), 0.0);
         let mut found = Self { lower: 0.0, upper: f64::INFINITY };
         for _ in 0..500 {
             let payoff = |cut: &Cut| -> Vec<f64> {
@@ -35,20 +35,20 @@ impl Threshold {
             };
             let game = solve_game(&cuts.iter().map(payoff).collect::<Vec<_>>());
             let xi = mix(&columns, &game.columns);
-            found.upper = found.upper.min(judge.largest_ratio(&xi));
-            found.lower = found.lower.max(direction_bound(judge, &columns, &cuts, &game.rows));
+            found.upper = found.upper.min(reference.largest_ratio(&xi));
+            found.lower = found.lower.max(direction_bound(reference, &columns, &cuts, &game.rows));
             if found.upper - found.lower <= precision * found.upper {
                 return found;
             }
-            cuts.extend(violated(judge, &xi, found.lower));
+            cuts.extend(violated(reference, &xi, found.lower));
         }
         panic!("bounds {} and {} do not meet", found.lower, found.upper);
     }
 }
 
 /// `xi` where each alpha puts all its weight on one row.
-fn pure_choices(judge: &Judge) -> Vec<Vec<f64>> {
-    let (linear, ratios) = judge.affine();
+fn pure_choices(reference: &Reference) -> Vec<Vec<f64>> {
+    let (linear, ratios) = reference.affine();
     let minus = |xi: &Vec<f64>, row: &Vec<f64>| xi.iter().zip(row).map(|(a, b)| a - b).collect();
     let mut choices = vec![linear];
     for rows in &ratios {
@@ -71,35 +71,40 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Cuts along `xi` for the factors furthest above the level.
-fn violated(judge: &Judge, xi: &[f64], level: f64) -> Vec<Cut> {
-    let norms = judge.norms(xi);
-    let ratio = |t: &usize| norms[*t] / judge.weight(*t);
-    let mut above: Vec<usize> = (0..judge.factors()).filter(|t| ratio(t) > level).collect();
+fn violated(reference: &Reference, xi: &[f64], level: f64) -> Vec<Cut> {
+    let norms = reference.norms(xi);
+    let ratio = |t: &usize| norms[*t] / reference.weight(*t);
+    let mut above: Vec<usize> = (0..reference.factors()).filter(|t| ratio(t) > level).collect();
     above.sort_unstable_by(|a, b| ratio(b).total_cmp(&ratio(a)));
     let cut = |t: &usize| {
-        let span = judge.span(*t);
-        let scale = norms[*t] * judge.weight(*t);
+        let span = reference.span(*t);
+        let scale = norms[*t] * reference.weight(*t);
         Cut { direction: xi[span.clone()].iter().map(|x| x / scale).collect(), span }
     };
     above.iter().take(30).map(cut).collect()
 }
 
 /// The certificate of the direction that these weights of the cuts make.
-fn direction_bound(judge: &Judge, columns: &[Vec<f64>], cuts: &[Cut], weights: &[f64]) -> f64 {
-    let mut theta = vec![0.0; judge.size()];
+fn direction_bound(
+    reference: &Reference,
+    columns: &[Vec<f64>],
+    cuts: &[Cut],
+    weights: &[f64],
+) -> f64 {
+    let mut theta = vec![0.0; reference.size()];
     for (cut, weight) in cuts.iter().zip(weights) {
         theta[cut.span.clone()].iter_mut().zip(&cut.direction).for_each(|(t, u)| *t += weight * u);
     }
     let escape = columns.iter().map(|xi| dot(&theta, xi)).fold(f64::INFINITY, f64::min);
     let size = |t: usize| {
-        let size = length(&theta[judge.span(t)]);
+        let size = length(&theta[reference.span(t)]);
         if size > 0.0 {
-            judge.weight(t) * size
+            reference.weight(t) * size
         } else {
             0.0
         }
     };
-    escape / (0..judge.factors()).map(size).sum::<f64>()
+    escape / (0..reference.factors()).map(size).sum::<f64>()
 }
 
 /// Optimal mixed strategies of both sides.
@@ -108,7 +113,7 @@ struct Game {
     columns: Vec<f64>,
 }
 
-/// The matrix game in which the columns' side pays, by the simplex method: with every payoff made
+/// The matrix game in which the columns' side pays, by the simplex solver: with every payoff made
 /// positive, maximise `sum p` subject to `payoff p <= 1`.
 fn solve_game(payoff: &[Vec<f64>]) -> Game {
     let (rows, columns) = (payoff.len(), payoff[0].len());
@@ -140,7 +145,7 @@ fn solve_game(payoff: &[Vec<f64>]) -> Game {
         pivot(&mut tableau, leaving, entering);
         basis[leaving] = entering;
     }
-    panic!("the simplex method does not end");
+    panic!("the simplex solver does not end");
 }
 
 fn pivot(tableau: &mut [Vec<f64>], row: usize, column: usize) {
