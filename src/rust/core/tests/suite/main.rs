@@ -21,6 +21,7 @@ mod reweighted;
 mod saturated;
 mod screening;
 mod smallest;
+mod stages;
 mod threads;
 mod threshold;
 mod ties;
