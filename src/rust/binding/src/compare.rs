@@ -1,10 +1,10 @@
 //! Methods to compare with.
 
-use crate::convert::{counts, doubles, matrix, named_list, Fields};
+use crate::convert::{counts, doubles, matrix, named_list, unknown, Fields};
 use crate::family::Family;
 use crate::guard::{guard, Result};
 use crate::run::run;
-use crate::settings::{path_settings, penalty_factor, unknown};
+use crate::settings::{path_settings, penalty_factor};
 use crate::steps::{self, columns};
 use extendr_api::prelude::*;
 use kliepnet_core::compare::dtrace::{self, DtracePath};
@@ -116,7 +116,7 @@ fn fit_importance(
             method => return Err(unknown("method", method)),
         };
         let family = Family::read(&features)?;
-        let penalty_factor = penalty_factor(&fields)?;
+        let penalty_factor = penalty_factor(&fields, &family)?;
         let x_rows = fields.count("x_rows")?;
         let (samples, points) = (matrix(&samples, "samples")?, matrix(&points, "points")?);
         let log_base = doubles(&log_base, "log_base")?;

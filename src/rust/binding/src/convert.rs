@@ -13,6 +13,11 @@ fn expected(name: &str, what: &str) -> Failure {
     Failure::argument(format!("`{name}` must be {what}"))
 }
 
+/// A word that is none of those allowed.
+pub fn unknown(name: &str, value: &str) -> Failure {
+    Failure::argument(format!("`{name}` cannot be \"{value}\""))
+}
+
 /// A double vector, borrowed.
 pub fn doubles<'a>(value: &'a Robj, name: &str) -> Result<&'a [f64]> {
     value.as_real_slice().ok_or_else(|| expected(name, "a double vector"))

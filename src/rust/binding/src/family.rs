@@ -1,8 +1,7 @@
 //! Which features R asks for.
 
-use crate::convert::{self, Fields};
+use crate::convert::{self, unknown, Fields};
 use crate::guard::{Failure, Result};
-use crate::settings::unknown;
 use extendr_api::prelude::*;
 use kliepnet_core::error;
 use kliepnet_core::features::factors::factor_variables;

@@ -38,16 +38,11 @@ impl Specification {
     fn read(features: &Robj, settings: &Robj) -> Result<Self> {
         let fields = Fields::new(settings, "settings")?;
         let family = Family::read(features)?;
-        let penalty_factor = match family {
-            // Two of them are those of its two factors.
-            Family::Table(..) => PenaltyFactors::Each(fields.doubles("penalty_factor")?),
-            _ => penalty_factor(&fields)?,
-        };
         Ok(Self {
-            family,
             standardize: standardize(&fields.string("standardize")?)?,
             direction: direction(&fields.string("direction")?)?,
-            penalty_factor,
+            penalty_factor: penalty_factor(&fields, &family)?,
+            family,
             settings: kliep_settings(&fields)?,
             threads: fields.count("threads")?,
         })

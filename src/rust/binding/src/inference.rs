@@ -1,10 +1,10 @@
 //! Debiased estimates of single edges.
 
-use crate::convert::{self, counts, named_list, Fields};
+use crate::convert::{self, counts, named_list, unknown, Fields};
 use crate::family::Family;
 use crate::guard::{guard, Failure, Result};
 use crate::run::run;
-use crate::settings::{standardize, unknown};
+use crate::settings::standardize;
 use extendr_api::prelude::*;
 use kliepnet_core::features::factors::{factor_index, factor_variables};
 use kliepnet_core::inference::debias::{infer, DebiasSettings, Edge, Estimator, Inference};

@@ -1,6 +1,7 @@
 //! The list of settings that R sends, field by field under R's own names.
 
-use crate::convert::{self, Fields};
+use crate::convert::{self, unknown, Fields};
+use crate::family::Family;
 use crate::guard::{Failure, Result};
 use kliepnet_core::objective::loss::Direction;
 use kliepnet_core::objective::penalty_factor::PenaltyFactors;
@@ -10,10 +11,6 @@ use kliepnet_core::samples::Standardize;
 
 /// The longest path: its steps are kept.
 pub const MOST_STEPS: usize = 100_000;
-
-pub fn unknown(name: &str, value: &str) -> Failure {
-    Failure::argument(format!("`{name}` cannot be \"{value}\""))
-}
 
 /// What every path is asked for, whichever the method; D-trace has no `lambda1`.
 pub fn path_settings(fields: &Fields, lambda1: f64) -> Result<Settings> {
@@ -87,10 +84,12 @@ fn robust(fields: &Fields) -> Result<f64> {
 }
 
 /// Penalty factors by kind, or one for each factor.
-pub fn penalty_factor(fields: &Fields) -> Result<PenaltyFactors> {
+pub fn penalty_factor(fields: &Fields, family: &Family) -> Result<PenaltyFactors> {
     let values = fields.doubles("penalty_factor")?;
-    Ok(match values[..] {
-        [single, edge] => PenaltyFactors::ByKind { single, edge },
+    Ok(match (family, &values[..]) {
+        // Two of them are those of its two factors.
+        (Family::Table(..), _) => PenaltyFactors::Each(values),
+        (_, &[single, edge]) => PenaltyFactors::ByKind { single, edge },
         _ => PenaltyFactors::Each(values),
     })
 }
@@ -98,7 +97,7 @@ pub fn penalty_factor(fields: &Fields) -> Result<PenaltyFactors> {
 /// Penalties as they may be given, falling.
 fn falling(values: &[f64]) -> Result<Vec<f64>> {
     let good = values.iter().all(|value| *value >= 0.0 && value.is_finite());
-    if !good || values.is_empty() || !values.is_sorted_by(|a, b| a >= b) {
+    if !good || values.is_empty() || values.windows(2).any(|pair| pair[0] < pair[1]) {
         return Err(Failure::argument("`lambda2` must be finite, 0 or more, and not rise"));
     }
     Ok(values.to_vec())

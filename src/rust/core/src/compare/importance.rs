@@ -138,7 +138,7 @@ fn solver<'a>(problem: &'a Problem, limits: Limits) -> Box<dyn FindLambdaMax + '
     let free = problem.penalty_factor.unpenalised(problem.features.factors());
     // Without a factor to start from, the first fit is theta = 0, which has no curvature.
     if free.is_empty() || coefficients(&problem.features) > MOST_COEFFICIENTS {
-        return default_solver(problem, limits);
+        return default_solver(problem, limits).into_find();
     }
     match &problem.features {
         Features::Products(products) => Box::new(ProximalNewtonSolver::new(

@@ -80,7 +80,7 @@ fn fit_weighted(
     let lambda_max = round_up(default.lambda_max(NULL_FIT, monitor)?, problem);
     let grid = settings.lambda2.values(lambda_max);
     let solver: Box<dyn UpdateProblem> = match settings.solver {
-        SolverChoice::Auto => default,
+        SolverChoice::Auto => default.into_update(),
         SolverChoice::Primal => Box::new(Primal::new(problem, limits)),
         SolverChoice::Dual if settings.lambda1 > 0.0 => Box::new(Dual::new(problem, limits)),
         SolverChoice::Dual => return Err(Error::Argument("the dual needs lambda1 > 0".into())),

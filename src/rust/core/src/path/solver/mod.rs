@@ -138,9 +138,22 @@ pub fn first_to_enter(design: &dyn Design, xi: &[f64]) -> f64 {
 }
 
 /// What a path asks of its default solver.
-pub trait DefaultSolver: FindLambdaMax + UpdateProblem {}
+pub trait DefaultSolver: FindLambdaMax + UpdateProblem {
+    /// As one of the two; rustc does this by itself from 1.86 on.
+    fn into_update(self: Box<Self>) -> Box<dyn UpdateProblem>;
+    /// As the other.
+    fn into_find(self: Box<Self>) -> Box<dyn FindLambdaMax>;
+}
 
-impl<T: FindLambdaMax + UpdateProblem> DefaultSolver for T {}
+impl<T: FindLambdaMax + UpdateProblem + 'static> DefaultSolver for T {
+    fn into_update(self: Box<Self>) -> Box<dyn UpdateProblem> {
+        self
+    }
+
+    fn into_find(self: Box<Self>) -> Box<dyn FindLambdaMax> {
+        self
+    }
+}
 
 /// The default for a problem of this size.
 pub fn default_solver(problem: &Problem, limits: Limits) -> Box<dyn DefaultSolver> {
