@@ -18,7 +18,8 @@ x <- matrix(rnorm(36), 12)
 y <- matrix(rnorm(30), 10)
 settings <- list(
     lambda1 = 0.1, lambda2 = NULL, nlambda = 3L, lambda_min_ratio = 0.3,
-    penalty_factor = c(1, 1), penalty = "adaptive", gamma = 2, first_share = 0.5,
+    penalty_factor = c(1, 1), penalty = "adaptive", gamma = 2,
+    first_share = 0.5,
     robust = 0.1, standardize = "within", direction = "p/q",
     normalizer = "empirical", solver = "auto", tol = 1e-6, max_iter = 50L,
     threads = 1L

@@ -1,11 +1,11 @@
 //! Whatever the samples: a solution with a certificate, or a status or an error with a name; finite
 //! numbers, and an end in time.
 
-#[path = "../../core/tests/suite/common/mod.rs"]
-mod common;
+#[path = "../../core/tests/suite/cases/mod.rs"]
+mod cases;
 
-use common::reference::Reference;
-use common::Case;
+use cases::reference::Reference;
+use cases::Case;
 use kliepnet_core::compare::dtrace::Entry;
 use kliepnet_core::compare::{dtrace, flasso, importance, Moments};
 use kliepnet_core::error::{Error, Result};
@@ -112,7 +112,7 @@ fn assert_certified(case: &Case, path: &KliepPath, lambda1: f64) {
                 "gap {} for {enough}: {step:?}",
                 step.certificate.gap
             );
-            // A solver in the dual may have better weights than the reference's to certify theta with.
+            // A solver in the dual may have better weights to certify theta with than the reference.
             let beyond = step.certificate.gap - expected.gap;
             assert!(beyond <= ROUNDING * expected.scale, "gap {} {step:?}", expected.gap);
         } else {
@@ -150,7 +150,7 @@ fn grids() -> impl Strategy<Value = Grid> {
 
 /// Settings that keep what does not converge short.
 fn settings(lambda1: f64, grid: Grid, solver: SolverChoice) -> Settings {
-    let base = common::settings(lambda1, grid, solver);
+    let base = cases::settings(lambda1, grid, solver);
     Settings { tol: TOLERANCE, max_iter: 2000, ..base }
 }
 
@@ -192,8 +192,8 @@ proptest! {
         kind in 0_usize..6,
     ) {
         let mut case = case(&recipe, basis, direction);
-        let mut rng = common::random(recipe.seed);
-        case.penalty = common::penalty_factors(kind, recipe.variables, &mut rng);
+        let mut rng = cases::random(recipe.seed);
+        case.penalty = cases::penalty_factors(kind, recipe.variables, &mut rng);
         let settings = settings(lambda1, grid, solver);
         let problem = match problem(&case) {
             Ok(problem) => problem,
@@ -207,7 +207,10 @@ proptest! {
                 assert_path(&path, 4);
                 assert_certified(&case, &path, lambda1);
                 if lambda1 > 0.0 {
-                    let peer = if solver == SolverChoice::Auto { SolverChoice::Dual } else { SolverChoice::Auto };
+                    let peer = match solver {
+                        SolverChoice::Auto => SolverChoice::Dual,
+                        _ => SolverChoice::Auto,
+                    };
                     let peer = Settings { solver: peer, ..settings };
                     let other = in_time(LIMIT, |monitor| fit(&problem, &peer, monitor)).unwrap();
                     assert_gaps_bound(&case, &path, &other, lambda1);
@@ -299,7 +302,8 @@ proptest! {
             assert_eq!((one.status, other.status), (Status::Converged, Status::Converged));
             // Each within its gap of the same minimum, at penalties equal up to rounding.
             let off = (one.certificate.objective - other.certificate.objective).abs();
-            assert!(off <= one.certificate.gap.max(other.certificate.gap) + ROUNDING, "{off}: {one:?}");
+            let gap = one.certificate.gap.max(other.certificate.gap);
+            assert!(off <= gap + ROUNDING, "{off}: {one:?}");
         }
     }
 
@@ -315,7 +319,8 @@ proptest! {
         for step in &path.steps {
             let numbers = [step.certificate.objective, step.certificate.kkt, step.lambda2];
             assert!(numbers.iter().all(|value| value.is_finite()), "{step:?}");
-            assert!(step.estimate.coefficients.iter().all(|row| row.x.is_finite() && row.y.is_finite()));
+            let rows = &step.estimate.coefficients;
+            assert!(rows.iter().all(|row| row.x.is_finite() && row.y.is_finite()));
             assert_ne!(step.status, Status::Unbounded, "sums of squares have a minimum");
         }
         let path = in_time(LIMIT, |monitor| dtrace::fit(&moments, &settings, monitor)).unwrap();
@@ -340,8 +345,8 @@ proptest! {
         let grid = Grid::Geometric { nlambda: 3, lambda_min_ratio: 0.2 };
         let settings = Settings { max_iter: 200, ..Settings::new(lambda1, grid) };
         let edges = PenaltyFactors::ByKind { single: 0.0, edge: 1.0 };
-        for solver in [importance::glasso, importance::flasso] {
-            let path = in_time(LIMIT, |monitor| solver(&stack, &edges, &settings, monitor));
+        for method in [importance::glasso, importance::flasso] {
+            let path = in_time(LIMIT, |monitor| method(&stack, &edges, &settings, monitor));
             match path {
                 Ok(path) => {
                     for step in &path.steps {
@@ -420,7 +425,7 @@ fn importance_stack(recipe: &Hard, x: &Array2<f64>, y: &Array2<f64>) -> Option<i
     let pooled = Samples::new(x.view(), y.view(), Standardize::Pooled).ok()?;
     let rows = pooled.rows();
     let both = Array2::from_shape_vec((d, rows), pooled.into_values()).ok()?.reversed_axes();
-    let points = common::normals(POINTS * d, 1.5, &mut common::random(recipe.seed));
+    let points = cases::normals(POINTS * d, 1.5, &mut cases::random(recipe.seed));
     let points = Array2::from_shape_vec((POINTS, d), points).ok()?;
     let density = |row: ndarray::ArrayView1<'_, f64>| -> f64 {
         let unit = (2.0 * std::f64::consts::PI * 2.25_f64).ln();

@@ -17,6 +17,7 @@ use crate::numerics::simd::{axpy, dispatch, dot};
 use crate::numerics::tiles::{product, Panels, COLS, ROWS};
 use crate::objective::certificate::{Certificate, Status, Tolerance};
 use crate::path::{along_grid, LambdaStep, Path, Settings, Step};
+use crate::solver::momentum::Momentum;
 use crate::solver::Stop;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -228,17 +229,17 @@ struct ActivePairs {
 
 /// Values of the active pairs, with the quadratic part of the gradient there.
 #[derive(Clone)]
-struct Place {
+struct Iterate {
     values: Vec<f64>,
     image: Vec<f64>,
 }
 
-impl Place {
+impl Iterate {
     /// `self + factor (self - other)`; the gradient is linear.
-    fn beyond(&self, other: &Place, factor: f64) -> Place {
+    fn beyond(&self, other: &Iterate, factor: f64) -> Iterate {
         let mix =
             |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + factor * (a - b)).collect();
-        Place { values: mix(&self.values, &other.values), image: mix(&self.image, &other.image) }
+        Iterate { values: mix(&self.values, &other.values), image: mix(&self.image, &other.image) }
     }
 }
 
@@ -321,13 +322,13 @@ impl ActivePairs {
             self.pairs.iter().map(|pair| matrix[solver.at(*pair)]).collect()
         };
         let target = gather(&solver.target);
-        let mut last = Place { values: gather(&solver.delta), image: gather(&solver.image) };
+        let mut last = Iterate { values: gather(&solver.delta), image: gather(&solver.image) };
         let mut before = last.clone();
         let mut ahead = last.clone();
-        let mut momentum = 1.0_f64;
+        let mut momentum = Momentum::default();
         let mut iterations = 0;
-        let worst = |place: &Place| {
-            let each = place.values.iter().zip(&place.image).zip(&target);
+        let worst = |at: &Iterate| {
+            let each = at.values.iter().zip(&at.image).zip(&target);
             each.map(|((value, h), t)| kkt(*value, h - t, lambda)).fold(0.0, f64::max)
         };
         loop {
@@ -350,22 +351,17 @@ impl ActivePairs {
                     self.weights[k] * (ahead - next) * (next - last)
                 })
                 .sum();
-            // Overshot: the step turns back against the momentum that led here.
-            if turn > 0.0 {
-                momentum = 1.0;
-                ahead = next.clone();
-            } else {
-                let grown = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt());
-                ahead = next.beyond(&last, (momentum - 1.0) / grown);
-                momentum = grown;
-            }
+            ahead = match momentum.advance(turn) {
+                Some(factor) => next.beyond(&last, factor),
+                None => next.clone(),
+            };
             last = next;
             iterations += 1;
         }
     }
 
     /// One step from `from`, as long as the curvature allows.
-    fn forward(&self, solver: &mut Solver, from: &Place, target: &[f64], lambda: f64) -> Place {
+    fn forward(&self, solver: &mut Solver, from: &Iterate, target: &[f64], lambda: f64) -> Iterate {
         solver.lipschitz *= 0.98;
         loop {
             let length = 1.0 / solver.lipschitz;
@@ -377,7 +373,7 @@ impl ActivePairs {
                 .map(|((value, h), t)| soft(value - length * (h - t), length * lambda))
                 .collect();
             let image = self.image(solver, &values);
-            let next = Place { values, image };
+            let next = Iterate { values, image };
             let (curved, moved) = self.curvature(from, &next);
             if curved <= solver.lipschitz * moved * (1.0 + 1e-9) || moved == 0.0 {
                 return next;
@@ -386,8 +382,8 @@ impl ActivePairs {
         }
     }
 
-    /// `<V, H V>` and `<V, V>` of the difference V of two places.
-    fn curvature(&self, from: &Place, to: &Place) -> (f64, f64) {
+    /// `<V, H V>` and `<V, V>` of the difference V of two iterates.
+    fn curvature(&self, from: &Iterate, to: &Iterate) -> (f64, f64) {
         let (mut curved, mut moved) = (0.0, 0.0);
         for k in 0..self.weights.len() {
             let by = self.weights[k] * (to.values[k] - from.values[k]);
@@ -397,11 +393,11 @@ impl ActivePairs {
         (curved, moved)
     }
 
-    /// Whether the way from one place to another could be followed for ever: straight, and downhill.
+    /// Whether the way from one iterate to another could be followed for ever: straight, and downhill.
     fn escapes(
         &self,
-        from: &Place,
-        to: &Place,
+        from: &Iterate,
+        to: &Iterate,
         target: &[f64],
         lambda: f64,
         lipschitz: f64,

@@ -180,7 +180,7 @@ impl<'a> Regression<'a> {
         let target = stop.tolerance.kkt();
         let mut iterations = 0;
         loop {
-            // Sums that are kept up to date drift: every verdict is on fresh ones.
+            // Sums that are kept up to date drift: the conditions are checked on fresh ones.
             self.refresh();
             let kkt = self.kkt(fused, &self.predictors);
             if kkt <= target || iterations >= stop.max_iter {

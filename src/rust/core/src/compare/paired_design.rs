@@ -108,8 +108,8 @@ impl<D: RowDesign> RowDesign for PairedDesign<D> {
         self.base.single()
     }
 
-    fn look(&self) -> usize {
-        2 * self.base.look()
+    fn pass_cost(&self) -> usize {
+        2 * self.base.pass_cost()
     }
 
     fn generation(&self) -> usize {

@@ -15,7 +15,7 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// From one coefficient in this many off zero on, sums over all variables are faster.
+/// Once one coefficient in this many is non-zero, sums over all variables are faster.
 const DENSE: usize = 8;
 /// Scores in one block. Blocks are added up in order, so no thread count changes a result.
 const BLOCK: usize = 512;
@@ -168,10 +168,10 @@ impl Design for ProductDesign {
     }
 
     fn scores(&self, theta: &[f64]) -> Vec<f64> {
-        let off_zero = theta.iter().filter(|t| **t != 0.0).count();
-        // A tile must be mostly variables, and those mostly off zero.
+        let nonzero = theta.iter().filter(|t| **t != 0.0).count();
+        // A tile must be mostly variables, and those mostly with non-zero coefficients.
         let wide = self.products.variables() >= 2 * ROWS;
-        let dense = wide && off_zero > theta.len() / DENSE;
+        let dense = wide && nonzero > theta.len() / DENSE;
         let part = |block: &Block| {
             if dense {
                 dispatch(DenseScores { design: self, block, theta })
@@ -224,7 +224,7 @@ impl RowDesign for ProductDesign {
     }
 
     /// Tiles are whole: of few variables they are mostly padding.
-    fn look(&self) -> usize {
+    fn pass_cost(&self) -> usize {
         let variables = self.products.variables();
         let tiles = |row: usize| ((row + 1) * ROWS).min(variables).div_ceil(COLS);
         let tiles: usize = (0..variables.div_ceil(ROWS)).map(tiles).sum();
@@ -313,7 +313,7 @@ impl WithSimd for Moments<'_> {
     }
 }
 
-/// A block's `H'theta` where few coefficients are off zero: for each u and feature, `s_u^p` times the
+/// A block's `H'theta` where few coefficients are non-zero: for each u and feature, `s_u^p` times the
 /// sum over v of `theta s_v^q`.
 struct SparseScores<'a> {
     design: &'a ProductDesign,

@@ -13,6 +13,8 @@ pub mod working_set;
 
 pub mod scan;
 
+pub mod drift;
+
 pub mod screen;
 
 use crate::objective::penalty::Lambda;
@@ -53,8 +55,8 @@ pub trait RowDesign: Design {
     fn row_count(&self) -> usize;
     /// Whether no factor has more than one feature.
     fn single(&self) -> bool;
-    /// Multiplications that one look at all features takes.
-    fn look(&self) -> usize {
+    /// Multiplications that one pass over all features takes.
+    fn pass_cost(&self) -> usize {
         self.linear().len() * self.width()
     }
     /// Changes when rows lose their numbers.

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::features::factors::{factor_index, factor_variables};
 use crate::features::Products;
 use crate::monitor::Monitor;
-use crate::numerics::simd::{dispatch, dot, dot3, largest};
+use crate::numerics::simd::{dispatch, dot, largest};
 use crate::numerics::tiles::{tile, Panels, COLS, ROWS};
 use crate::objective::penalty_factor::PenaltyFactors;
 use pulp::{Simd, WithSimd};
@@ -16,8 +16,6 @@ use std::time::Instant;
 const TASK_ROWS: usize = 20;
 /// Right panels in one task: at 200 samples three quarters of a megabyte, within a level-2 cache.
 const TASK_COLS: usize = 60;
-/// Variables in one task of a drift bound.
-const TASK_VARIABLES: usize = 512;
 /// Factors in one task of a check of listed factors.
 const TASK_FACTORS: usize = 2048;
 
@@ -47,9 +45,9 @@ impl Hit {
 /// The penalised factors with `|xi_t| > level * w_t`, in an order that no thread count changes.
 pub type Hits = Vec<Hit>;
 
-/// Take note of a factor above the level. An unpenalised one (weight 0) is never news.
+/// Record a factor above the level. An unpenalised one (weight 0) has no level.
 #[inline(always)]
-fn see(hits: &mut Hits, u: usize, v: usize, square: f64, query: &Query<'_>) {
+fn record(hits: &mut Hits, u: usize, v: usize, square: f64, query: &Query<'_>) {
     let weight = query.penalty_factor.of(u, v);
     let norm = square.sqrt();
     if weight > 0.0 && norm > query.level * weight {
@@ -109,7 +107,7 @@ impl WithSimd for Listed<'_> {
                 );
                 square += xi * xi;
             }
-            see(&mut hits, u, v, square, &self.query);
+            record(&mut hits, u, v, square, &self.query);
         }
         hits
     }
@@ -255,7 +253,7 @@ impl<'a> Pass<'a> {
         for (r, u) in (row * ROWS..self.features.variables()).enumerate().take(ROWS) {
             if tops[r] > least {
                 for (c, v) in (col * COLS..u).enumerate().take(COLS) {
-                    see(hits, u, v, squares[c * ROWS + r], &self.query);
+                    record(hits, u, v, squares[c * ROWS + r], &self.query);
                 }
             }
         }
@@ -355,92 +353,4 @@ pub fn timed_pass(
     let factors = features.factors();
     let products = features.basis().pair.len() * 2 * features.rows();
     Ok(TimedPass { seconds, factors, operations: factors as f64 * products as f64 })
-}
-
-/// How far `xi` of any pair may have moved since other row weights: `|delta xi_uv| <= a_u a_v`.
-#[derive(Debug, Clone)]
-pub struct Drift {
-    reach: Vec<f64>,
-    /// Variables by falling reach.
-    order: Vec<usize>,
-}
-
-impl Drift {
-    /// The bound for weights that changed by `delta`.
-    ///
-    /// Cauchy-Schwarz: `|sum_r delta_r s_u^p s_v^q| <= a_pu a_qv`, `a_pu^2 = sum_r |delta_r| s_u^2p`,
-    /// and over the features of a pair the squares add up to at most `sum_p a_pu^2 sum_q a_qv^2`.
-    pub fn new(features: &Products, delta: &[f64]) -> Self {
-        let size: Vec<f64> = delta.iter().map(|x| x.abs()).collect();
-        let mut exponents: Vec<usize> =
-            features.basis().pair.iter().flat_map(|(p, q)| [*p, *q]).collect();
-        exponents.sort_unstable();
-        exponents.dedup();
-        let variables: Vec<usize> = (0..features.variables()).collect();
-        let parts: Vec<Vec<f64>> = variables
-            .par_chunks(TASK_VARIABLES)
-            .map(|part| {
-                dispatch(Reach { features, variables: part, size: &size, exponents: &exponents })
-            })
-            .collect();
-        let reach = parts.concat();
-        let mut order: Vec<usize> = (0..reach.len()).collect();
-        order.sort_by(|a, b| reach[*b].total_cmp(&reach[*a]));
-        Self { reach, order }
-    }
-
-    /// The bound for any pair, and for a single whose features are squares of a pair's.
-    pub fn largest(&self) -> f64 {
-        self.order.first().map_or(0.0, |u| self.bound(*u, *u))
-    }
-
-    /// The bound for one pair.
-    pub fn bound(&self, u: usize, v: usize) -> f64 {
-        self.reach[u] * self.reach[v]
-    }
-
-    /// The pairs whose bound exceeds `limit`, or `None` when there are more than `most`.
-    pub fn pairs_beyond(&self, limit: f64, most: usize) -> Option<Vec<usize>> {
-        let mut pairs = Vec::new();
-        for (rank, &u) in self.order.iter().enumerate() {
-            let partners = self.order[rank + 1..].iter();
-            let near = partners.take_while(|v| self.bound(u, **v) > limit);
-            let before = pairs.len();
-            for &v in near {
-                pairs.push(factor_index(u.max(v), u.min(v)));
-                if pairs.len() > most {
-                    return None;
-                }
-            }
-            if pairs.len() == before {
-                break;
-            }
-        }
-        Some(pairs)
-    }
-}
-
-struct Reach<'a> {
-    features: &'a Products,
-    variables: &'a [usize],
-    size: &'a [f64],
-    exponents: &'a [usize],
-}
-
-impl WithSimd for Reach<'_> {
-    type Output = Vec<f64>;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
-        let mut reach = Vec::with_capacity(self.variables.len());
-        for &u in self.variables {
-            let mut square = 0.0;
-            for &p in self.exponents {
-                let column = self.features.column(p, u);
-                square += dot3(simd, self.size, column, column);
-            }
-            reach.push(square.sqrt());
-        }
-        reach
-    }
 }

@@ -5,7 +5,8 @@
 //! drift bound `a_u a_v` makes up the difference to tau: those few pairs are looked at, and a new
 //! pass is made when they become many.
 
-use crate::design::scan::{listed, Drift, Hits, Query, Scanner};
+use crate::design::drift::Drift;
+use crate::design::scan::{listed, Hits, Query, Scanner};
 use crate::error::Result;
 use crate::features::factors::factor_index;
 use crate::features::Products;

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 /// The most entries of a stored Hessian: 128 megabytes.
 const MOST_STORED: usize = 1 << 24;
-/// A row looks at all factors this often: storing pays where one row in this many is wanted.
-const LOOKS: usize = 8;
+/// A row passes over all factors this often: storing pays where one row in this many is wanted.
+const PASSES: usize = 8;
 /// Factors without a place in a stored Hessian.
 const NOWHERE: usize = usize::MAX;
 
@@ -85,7 +85,7 @@ impl<'a> Hessian<'a> {
     /// Whether to store a Hessian of which `wanted` rows will be inverted.
     pub fn worth_storing(sample: &Sample<'_>, wanted: usize) -> bool {
         let count = sample.factors().count();
-        count * count <= MOST_STORED && wanted * LOOKS >= count
+        count * count <= MOST_STORED && wanted * PASSES >= count
     }
 
     /// With every entry in memory.

@@ -3,7 +3,7 @@
 
 use crate::objective::penalty::Penalty;
 
-/// Objectives closer to zero than this are judged on an absolute scale: J is zero at lambda_max.
+/// Objectives closer to zero than this are measured on an absolute scale: J is zero at lambda_max.
 const OBJECTIVE_FLOOR: f64 = 1e-3;
 
 /// The objective at a theta, and two bounds on how far theta is from a solution.

@@ -9,7 +9,7 @@
 //! sample are `A_k = (I - s_k C_k E)^-1 C_k`, minus the gradient is `xi = G - sum_k s_k A_k`, and the
 //! Hessian takes dE to `sum_k A_k dE A_k`, all entry by entry.
 //!
-//! Outside the variables J of the factors off zero E is zero, so that all of it comes down to J:
+//! Outside the variables J of the non-zero factors E is zero, so that all of it comes down to J:
 //! with `C_JJ = L L'` and `M = I - s L'EL` (positive definite inside the domain),
 //! `A_JJ = L M^-1 L'` and `A = C + C_J'(sE + E A_JJ E) C_J`.
 
@@ -22,7 +22,7 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// An entry of E off zero, between two places of [`Local`] variables.
+/// A non-zero entry of E, between two places among [`ActiveVariables`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
     /// The larger place.
@@ -60,7 +60,7 @@ struct Term {
 
 /// The variables at work, with a root of each covariance among them.
 #[derive(Debug)]
-pub struct Local {
+pub struct ActiveVariables {
     /// Their numbers.
     pub variables: Vec<usize>,
     roots: Vec<Root>,
@@ -113,9 +113,9 @@ impl GaussianLoss {
     }
 
     /// Prepare to work on some variables.
-    pub fn local(&self, variables: Vec<usize>) -> Local {
+    pub fn restrict_to(&self, variables: Vec<usize>) -> ActiveVariables {
         let roots = self.terms.iter().map(|term| self.root(term, &variables)).collect();
-        Local { variables, roots }
+        ActiveVariables { variables, roots }
     }
 
     /// By Cholesky, or where the covariance is singular or large by the sample itself.
@@ -136,9 +136,9 @@ impl GaussianLoss {
     }
 
     /// Each `M` factored, or `None` outside the domain.
-    fn factors(&self, local: &Local, entries: &[Entry]) -> Option<Vec<Cholesky>> {
+    fn factors(&self, active: &ActiveVariables, entries: &[Entry]) -> Option<Vec<Cholesky>> {
         let factor = |(term, root): (&Term, &Root)| {
-            let (size, width) = (local.variables.len(), root.width);
+            let (size, width) = (active.variables.len(), root.width);
             let image = times(entries, &root.values, width);
             let left =
                 Panels::pack_rows(width, size, |k| &root.values[k * width..], |_| -term.sign);
@@ -148,21 +148,21 @@ impl GaussianLoss {
             add_gram(width, &left, &right, &mut matrix);
             Cholesky::new(&matrix, width)
         };
-        self.terms.iter().zip(&local.roots).map(factor).collect()
+        self.terms.iter().zip(&active.roots).map(factor).collect()
     }
 
     /// The loss, or `None` outside its domain.
-    pub fn value(&self, local: &Local, entries: &[Entry]) -> Option<f64> {
-        let factors = self.factors(local, entries)?;
-        Some(self.value_of(local, entries, &factors))
+    pub fn value(&self, active: &ActiveVariables, entries: &[Entry]) -> Option<f64> {
+        let factors = self.factors(active, entries)?;
+        Some(self.value_of(active, entries, &factors))
     }
 
-    fn value_of(&self, local: &Local, entries: &[Entry], factors: &[Cholesky]) -> f64 {
+    fn value_of(&self, active: &ActiveVariables, entries: &[Entry], factors: &[Cholesky]) -> f64 {
         let normalizers: f64 = factors.iter().map(|m| -0.5 * m.log_determinant()).sum();
         let linear: f64 = entries
             .iter()
             .map(|Entry { i, j, value }| {
-                let g = self.linear(local.variables[*i], local.variables[*j]);
+                let g = self.linear(active.variables[*i], active.variables[*j]);
                 // tr(GE) / 2 has both places of a pair, and half of a square.
                 if i == j {
                     0.5 * g * value
@@ -174,11 +174,15 @@ impl GaussianLoss {
         normalizers - linear
     }
 
-    /// The loss and the moments `A_k` among the local variables, or `None` outside the domain.
-    pub fn moments(&self, local: &Local, entries: &[Entry]) -> Option<(f64, Vec<Vec<f64>>)> {
-        let factors = self.factors(local, entries)?;
-        let value = self.value_of(local, entries, &factors);
-        let size = local.variables.len();
+    /// The loss and the moments `A_k` among the active variables, or `None` outside the domain.
+    pub fn moments(
+        &self,
+        active: &ActiveVariables,
+        entries: &[Entry],
+    ) -> Option<(f64, Vec<Vec<f64>>)> {
+        let factors = self.factors(active, entries)?;
+        let value = self.value_of(active, entries, &factors);
+        let size = active.variables.len();
         let inverse = |(factor, root): (&Cholesky, &Root)| {
             let mut rows = root.values.clone();
             let width = root.width.max(1);
@@ -191,11 +195,16 @@ impl GaussianLoss {
             mirror(&mut moments, size);
             moments
         };
-        Some((value, factors.iter().zip(&local.roots).map(inverse).collect()))
+        Some((value, factors.iter().zip(&active.roots).map(inverse).collect()))
     }
 
     /// `xi` of all variables, its lower triangle in a full matrix.
-    pub fn xi(&self, local: &Local, entries: &[Entry], moments: &[Vec<f64>]) -> Vec<f64> {
+    pub fn xi(
+        &self,
+        active: &ActiveVariables,
+        entries: &[Entry],
+        moments: &[Vec<f64>],
+    ) -> Vec<f64> {
         let d = self.products.variables();
         let mut xi = self.linear.clone();
         for (term, a) in self.terms.iter().zip(moments) {
@@ -203,7 +212,7 @@ impl GaussianLoss {
             if entries.is_empty() {
                 continue;
             }
-            let size = local.variables.len();
+            let size = active.variables.len();
             // W = sE + E A E, and E A E = E (E A)'.
             let image = transposed(&times(entries, a, size), size);
             let mut inner = times(entries, &image, size);
@@ -213,7 +222,7 @@ impl GaussianLoss {
                     inner[j * size + i] += term.sign * value;
                 }
             }
-            let across = |k: usize| &term.covariance[local.variables[k] * d..][..d];
+            let across = |k: usize| &term.covariance[active.variables[k] * d..][..d];
             let left = Panels::pack_rows(size, size, |k| &inner[k * size..], |_| 1.0);
             let right = Panels::pack_rows(d, size, across, |_| 1.0);
             let image = product(size, d, &left, &right);

@@ -1,6 +1,6 @@
 //! The path of the density-ratio estimator, KLIEP.
 
-use crate::design::scan::Drift;
+use crate::design::drift::Drift;
 use crate::error::{Error, Result};
 use crate::features::{Coefficients, Features};
 use crate::monitor::Monitor;

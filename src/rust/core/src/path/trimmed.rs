@@ -10,7 +10,7 @@ use crate::path::trim_weights::TrimWeights;
 
 /// Convex fits over the weights at one lambda2 before these count as unsettled.
 const MOST_FITS: usize = 300;
-/// Trimmed objectives closer to zero than this are judged on an absolute scale.
+/// Trimmed objectives closer to zero than this are measured on an absolute scale.
 const OBJECTIVE_FLOOR: f64 = 0.1;
 /// Share of the predicted rise that a step of the weights must bring.
 const ARMIJO: f64 = 1e-4;

@@ -8,9 +8,10 @@ use crate::design::Design;
 use crate::error::Result;
 use crate::objective::certificate::{Status, Tolerance};
 use crate::objective::penalty::Lambda;
+use crate::solver::momentum::Momentum;
 use crate::solver::{Solved, Stop};
 
-/// Iterations between two looks at the certificate, which costs as much as half an iteration.
+/// Iterations between two checks of the certificate, which costs as much as half an iteration.
 const CHECK_EVERY: usize = 10;
 
 /// The solver, with the step size it last used.
@@ -27,17 +28,17 @@ impl Default for Fista {
 
 /// A theta with its scores.
 #[derive(Clone)]
-struct Place {
+struct Iterate {
     theta: Vec<f64>,
     scores: Vec<f64>,
 }
 
-impl Place {
+impl Iterate {
     /// `self + factor (self - other)`; the scores are linear in theta.
-    fn beyond(&self, other: &Place, factor: f64) -> Place {
+    fn beyond(&self, other: &Iterate, factor: f64) -> Iterate {
         let mix =
             |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + factor * (a - b)).collect();
-        Place { theta: mix(&self.theta, &other.theta), scores: mix(&self.scores, &other.scores) }
+        Iterate { theta: mix(&self.theta, &other.theta), scores: mix(&self.scores, &other.scores) }
     }
 }
 
@@ -50,40 +51,39 @@ impl Fista {
         stop: Stop<'_>,
     ) -> Result<Solved> {
         let scores = subproblem.design.scores(&start);
-        let mut last = Place { theta: start, scores };
+        let mut last = Iterate { theta: start, scores };
         let mut ahead = last.clone();
-        let mut momentum = 1.0_f64;
+        let mut momentum = Momentum::default();
         let mut iterations = 0;
         loop {
             stop.monitor.check()?;
             let out_of_time = iterations >= stop.max_iter;
             if iterations % CHECK_EVERY == 0 || out_of_time {
-                let Place { theta, scores } = last.clone();
+                let Iterate { theta, scores } = last.clone();
                 let point = subproblem.point_with_scores(theta, scores);
-                if let Some(status) = verdict(subproblem, &point, stop.tolerance, out_of_time) {
+                if let Some(status) = ending(subproblem, &point, stop.tolerance, out_of_time) {
                     return Ok(Solved { point, iterations, status });
                 }
             }
             let next = self.step(subproblem, &ahead);
-            // Overshot: the step turns back against the momentum that led here.
             let turn: f64 = (0..next.theta.len())
                 .map(|i| (ahead.theta[i] - next.theta[i]) * (next.theta[i] - last.theta[i]))
                 .sum();
-            if turn > 0.0 {
-                momentum = 1.0;
-                ahead = next.clone();
-            } else {
-                let grown = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt());
-                ahead = next.beyond(&last, (momentum - 1.0) / grown);
-                momentum = grown;
-            }
+            ahead = match momentum.advance(turn) {
+                Some(factor) => next.beyond(&last, factor),
+                None => next.clone(),
+            };
             last = next;
             iterations += 1;
         }
     }
 
     /// One proximal gradient step from `from`, as long as the quadratic bound allows.
-    fn step<D: Design + ?Sized>(&mut self, subproblem: &Subproblem<'_, D>, from: &Place) -> Place {
+    fn step<D: Design + ?Sized>(
+        &mut self,
+        subproblem: &Subproblem<'_, D>,
+        from: &Iterate,
+    ) -> Iterate {
         let Subproblem { design, loss, lambda } = *subproblem;
         let weights = loss.weights(&from.scores);
         let xi = design.xi(&weights.alpha);
@@ -104,7 +104,7 @@ impl Fista {
             let moved: f64 = theta.iter().zip(&from.theta).map(|(a, b)| (a - b).powi(2)).sum();
             // A step too short to move leaves nothing but rounding to compare.
             if moved == 0.0 || curved <= 0.5 * self.lipschitz * moved * (1.0 + 1e-9) {
-                return Place { theta, scores };
+                return Iterate { theta, scores };
             }
             self.lipschitz *= 1.6;
         }
@@ -112,7 +112,7 @@ impl Fista {
 }
 
 /// How a solve ends at this point, if it does.
-fn verdict<D: Design + ?Sized>(
+fn ending<D: Design + ?Sized>(
     subproblem: &Subproblem<'_, D>,
     point: &Point,
     tolerance: Tolerance,

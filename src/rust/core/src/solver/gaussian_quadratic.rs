@@ -6,7 +6,7 @@ use pulp::{Simd, WithSimd};
 
 /// Sweeps over all coordinates before the model counts as solved well enough.
 const SWEEPS: usize = 100;
-/// Sweeps over the coordinates off zero between two over all.
+/// Sweeps over the non-zero coordinates between two over all.
 const ACTIVE_SWEEPS: usize = 5;
 
 /// `-xi'delta + 1/2 sum_k <delta, A_k delta A_k> + penalty(theta + delta)` over some coefficients.

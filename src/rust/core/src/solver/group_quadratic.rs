@@ -38,7 +38,7 @@ struct Block {
 }
 
 /// Where the turns are: t, and minus the gradient of the smooth part without the ridge there.
-struct Place {
+struct Iterate {
     t: Vec<f64>,
     r: Vec<f64>,
 }
@@ -64,7 +64,7 @@ impl GroupQuadratic {
 
     /// The minimum, up to this violation of the optimality conditions.
     pub fn minimum(&self, enough: f64) -> Vec<f64> {
-        let mut at = Place { t: self.theta.clone(), r: self.xi.clone() };
+        let mut at = Iterate { t: self.theta.clone(), r: self.xi.clone() };
         let mut zeros = self.zeros(&at);
         for _ in 0..ROUNDS {
             if self.kkt(&at) <= enough {
@@ -82,11 +82,11 @@ impl GroupQuadratic {
         at.t
     }
 
-    fn zeros(&self, at: &Place) -> Vec<bool> {
+    fn zeros(&self, at: &Iterate) -> Vec<bool> {
         self.spans.iter().map(|span| at.t[span.clone()].iter().all(|t| *t == 0.0)).collect()
     }
 
-    fn kkt(&self, at: &Place) -> f64 {
+    fn kkt(&self, at: &Iterate) -> f64 {
         let of = |(span, penalty): (&Range<usize>, &Penalty)| {
             penalty.kkt(&at.t[span.clone()], &at.r[span.clone()])
         };
@@ -94,7 +94,7 @@ impl GroupQuadratic {
     }
 
     /// `value(t)` up to a constant.
-    fn value(&self, at: &Place) -> f64 {
+    fn value(&self, at: &Iterate) -> f64 {
         // (t - theta)'M(t - theta) = (t - theta)'(xi - r).
         let smooth: f64 = (0..self.size)
             .map(|k| (at.t[k] - self.theta[k]) * (-0.5 * (self.xi[k] + at.r[k])))
@@ -103,8 +103,8 @@ impl GroupQuadratic {
         smooth + self.spans.iter().zip(&self.penalties).map(of).sum::<f64>()
     }
 
-    /// Newton steps over the groups off zero, as long as the value falls and none gets to zero.
-    fn newton(&self, at: &mut Place, zeros: &[bool], enough: f64) {
+    /// Newton steps over the non-zero groups, as long as the value falls and none gets to zero.
+    fn newton(&self, at: &mut Iterate, zeros: &[bool], enough: f64) {
         let groups: Vec<usize> = (0..zeros.len()).filter(|group| !zeros[*group]).collect();
         let places: Vec<usize> =
             groups.iter().flat_map(|group| self.spans[*group].clone()).collect();
@@ -131,7 +131,7 @@ impl GroupQuadratic {
         }
     }
 
-    fn newton_step(&self, at: &Place, groups: &[usize], places: &[usize]) -> Option<Vec<f64>> {
+    fn newton_step(&self, at: &Iterate, groups: &[usize], places: &[usize]) -> Option<Vec<f64>> {
         let size = places.len();
         let mut matrix = vec![0.0; size * size];
         for (row, place) in matrix.chunks_exact_mut(size.max(1)).zip(places) {
@@ -159,8 +159,8 @@ impl GroupQuadratic {
         step.iter().all(|value| value.is_finite()).then_some(step)
     }
 
-    fn moved(&self, at: &Place, places: &[usize], step: &[f64], far: f64) -> Place {
-        let mut next = Place { t: at.t.clone(), r: at.r.clone() };
+    fn moved(&self, at: &Iterate, places: &[usize], step: &[f64], far: f64) -> Iterate {
+        let mut next = Iterate { t: at.t.clone(), r: at.r.clone() };
         dispatch(Move { quadratic: self, at: &mut next, places, step, far });
         next
     }
@@ -168,7 +168,7 @@ impl GroupQuadratic {
 
 struct Move<'a> {
     quadratic: &'a GroupQuadratic,
-    at: &'a mut Place,
+    at: &'a mut Iterate,
     places: &'a [usize],
     step: &'a [f64],
     far: f64,
@@ -191,7 +191,7 @@ impl WithSimd for Move<'_> {
 /// One turn over all groups.
 struct Turn<'a> {
     quadratic: &'a GroupQuadratic,
-    at: &'a mut Place,
+    at: &'a mut Iterate,
 }
 
 impl WithSimd for Turn<'_> {

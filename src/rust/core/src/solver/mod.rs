@@ -1,6 +1,8 @@
 //! Solvers of one subproblem: the paper's primal and dual on any design, Newton and proximal points on
 //! designs with rows.
 
+pub mod momentum;
+
 pub mod fista;
 
 pub mod lbfgs;

@@ -1,6 +1,6 @@
 //! The linear system of a Newton step in the dual.
 //!
-//! With S the factors off zero, `G = M^(1/2) H_S` (M the derivative of the group shrinkage, 1 for
+//! With S the non-zero factors, `G = M^(1/2) H_S` (M the derivative of the group shrinkage, 1 for
 //! single features) and `Gamma = diag(alpha) - alpha alpha'` term by term, a step solves
 //!
 //! `(I + G'G Gamma / lambda1) delta = w' - w`
@@ -59,7 +59,7 @@ impl NewtonSystem {
     }
 }
 
-/// The factors off zero at a dual point.
+/// The non-zero factors at a dual point.
 struct Support {
     groups: Vec<SupportGroup>,
     /// `xi_t / |xi_t|` of every group, one after the other.
@@ -300,7 +300,7 @@ struct RowGram {
 }
 
 impl RowGram {
-    /// The matrix over the factors whose theta is off zero.
+    /// The matrix over the factors whose theta is non-zero.
     fn of(&mut self, set: &dyn RowDesign, theta: &[f64]) -> &[f64] {
         let width = set.width();
         let moves = self.moves(set, theta);

@@ -190,14 +190,14 @@ impl ProximalNewton {
     }
 }
 
-/// What is off zero, or within this share of its level of being so.
+/// The groups that are non-zero, or whose `|xi|` is above this share of their level.
 fn groups_within(share: f64, subproblem: &RowSubproblem<'_>, point: &Point) -> Vec<usize> {
     let Subproblem { design, lambda, .. } = *subproblem;
     let near = |group: &usize| {
         let span = design.span(*group);
-        let off_zero = point.theta[span.clone()].iter().any(|t| *t != 0.0);
+        let nonzero = point.theta[span.clone()].iter().any(|t| *t != 0.0);
         let level = lambda.penalty(design.weight(*group)).level;
-        off_zero || norm(&point.xi[span]) > share * level
+        nonzero || norm(&point.xi[span]) > share * level
     };
     (0..design.groups()).filter(near).collect()
 }

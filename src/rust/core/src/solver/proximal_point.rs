@@ -8,12 +8,14 @@ use crate::design::subproblem::{Point, Subproblem};
 use crate::error::Result;
 use crate::objective::certificate::Status;
 use crate::objective::penalty::Lambda;
-use crate::solver::dual_newton::{DualNewton, DualProblem};
+use crate::solver::dual_newton::{DualNewton, DualProblem, DualSolution};
 use crate::solver::newton_system::RowSubproblem;
 use crate::solver::{Solved, Stop};
 
 /// Proximal points before giving up.
 const MAX_POINTS: usize = 100;
+/// Newton steps to one proximal point.
+const NEWTON_STEPS: usize = 50;
 /// The weakest pull towards the last point.
 const LEAST_SIGMA: f64 = 1e-9;
 /// The strongest pull: beyond it a failing Newton solve is not going to work.
@@ -40,29 +42,15 @@ impl ProximalPoint {
         start: Vec<f64>,
         stop: Stop<'_>,
     ) -> Result<Solved> {
-        let Stop { tolerance, max_iter, monitor } = stop;
+        let Stop { tolerance, max_iter, .. } = stop;
         let lambda2 = subproblem.lambda.lambda2;
         let mut point = subproblem.point(start);
         let (mut iterations, mut bound) = (0, f64::NEG_INFINITY);
-        // An inner gap this small leaves the violation to the proximal pull.
-        let target = 0.01 * tolerance.kkt().powi(2);
         for _ in 0..MAX_POINTS {
             if tolerance.accepts(&point.certificate) {
                 return Ok(Solved { point, iterations, status: Status::Converged });
             }
-            let pull = |(g, t): (&f64, &f64)| g + self.sigma * t;
-            let linear: Vec<f64> =
-                subproblem.design.linear().iter().zip(&point.theta).map(pull).collect();
-            let problem = DualProblem {
-                subproblem: Subproblem {
-                    lambda: Lambda { lambda1: self.sigma, lambda2 },
-                    ..*subproblem
-                },
-                linear: &linear,
-                target_gap: &|_| target,
-                max_iter: max_iter.saturating_sub(iterations).min(50),
-            };
-            let ended = newton.solve(&problem, &point.scores, monitor)?;
+            let ended = self.pull(newton, subproblem, &point, stop.after(iterations))?;
             iterations += ended.iterations;
             let reached = ended.reached;
             let next = subproblem.point_with_moments(ended.theta, ended.own);
@@ -89,6 +77,29 @@ impl ProximalPoint {
             Status::beside_threshold(lambda2, bound, true).unwrap_or(Status::MaxIter)
         };
         Ok(Solved { point, iterations, status })
+    }
+
+    /// The next proximal point.
+    fn pull(
+        &self,
+        newton: &mut DualNewton,
+        subproblem: &RowSubproblem<'_>,
+        from: &Point,
+        stop: Stop<'_>,
+    ) -> Result<DualSolution> {
+        let pull = |(g, t): (&f64, &f64)| g + self.sigma * t;
+        let linear = subproblem.design.linear().iter();
+        let linear: Vec<f64> = linear.zip(&from.theta).map(pull).collect();
+        let lambda = Lambda { lambda1: self.sigma, ..subproblem.lambda };
+        // A gap this small leaves the violation to the pull.
+        let target = 0.01 * stop.tolerance.kkt().powi(2);
+        let problem = DualProblem {
+            subproblem: Subproblem { lambda, ..*subproblem },
+            linear: &linear,
+            target_gap: &|_| target,
+            max_iter: stop.max_iter.min(NEWTON_STEPS),
+        };
+        newton.solve(&problem, &from.scores, stop.monitor)
     }
 }
 

@@ -11,8 +11,9 @@ use crate::solver::{lbfgs, Solved, Stop};
 
 /// Newton systems larger than this take longer than the gradient steps they save.
 const NEWTON_SIZE: usize = 3000;
-/// Looks at all factors that L-BFGS makes at lambda1 = 1 or more; a ridge of r takes 1/sqrt(r) times.
-const LBFGS_LOOKS: f64 = 15.0;
+/// Passes over all factors that L-BFGS makes at lambda1 = 1 or more; a lambda1 of r takes 1/sqrt(r)
+/// times as many.
+const LBFGS_PASSES: f64 = 15.0;
 /// How often L-BFGS is asked for ten times the accuracy before Newton has to finish.
 const LBFGS_ROUNDS: usize = 3;
 
@@ -88,12 +89,12 @@ impl SubproblemSolver {
         let width = self.scores.len() as f64;
         let rows = theta.iter().filter(|t| **t != 0.0).count() as f64;
         let system = rows * rows.min(width) * width;
-        let look = subproblem.design.look() as f64;
+        let pass = subproblem.design.pass_cost() as f64;
         let huge = theta.len().min(self.scores.len()) > NEWTON_SIZE && rows > NEWTON_SIZE as f64;
         if lambda1 == 0.0 {
             return if huge { Choice::Fista } else { Choice::ProximalPoint };
         }
-        let lbfgs = 2.0 * LBFGS_LOOKS / lambda1.min(1.0).sqrt() * look;
+        let lbfgs = 2.0 * LBFGS_PASSES / lambda1.min(1.0).sqrt() * pass;
         if huge || rows < width && system > lbfgs {
             Choice::Lbfgs
         } else {

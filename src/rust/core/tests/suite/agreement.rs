@@ -1,7 +1,7 @@
 //! Three solvers that share little more than the problem find the same theta.
 
-use crate::common::reference::distance;
-use crate::common::{
+use crate::cases::reference::distance;
+use crate::cases::{
     cubic, down, penalty_factors, random, samples_of, settings, Case, DIRECTIONS, SOLVERS,
 };
 use kliepnet_core::features::Basis;

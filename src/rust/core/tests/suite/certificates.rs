@@ -1,7 +1,7 @@
 //! What a path says of itself is what the reference finds, at every step and for every solver.
 
-use crate::common::reference::Reference;
-use crate::common::{
+use crate::cases::reference::Reference;
+use crate::cases::{
     cubic, down, penalty_factors, quartic, random, samples_of, settings, Case, DIRECTIONS, SOLVERS,
 };
 use kliepnet_core::features::Basis;
@@ -13,12 +13,18 @@ use kliepnet_core::path::{fit, Grid, KliepPath, KliepStep, Settings, SolverChoic
 const TOLERANCE: f64 = 1e-6;
 
 /// Objective, residual, gap and log-normaliser of a step against the reference's, up to rounding.
-fn assert_judged(reference: &Reference, step: &KliepStep, lambda1: f64, exact: bool, what: &str) {
+fn assert_as_reference(
+    reference: &Reference,
+    step: &KliepStep,
+    lambda1: f64,
+    exact: bool,
+    what: &str,
+) {
     let theta = reference.theta(&step.estimate.coefficients);
     let expected = reference.certify(&theta, lambda1, step.lambda2);
     let rounding = 1e-12 * expected.scale;
     let near = |got: f64, want: f64, name: &str| {
-        assert!((got - want).abs() <= rounding, "{what}: {name} {got} judged {want}");
+        assert!((got - want).abs() <= rounding, "{what}: {name} {got} expected {want}");
     };
     near(step.certificate.objective, expected.objective, "objective");
     near(step.certificate.kkt, expected.kkt, "kkt");
@@ -48,7 +54,7 @@ fn assert_certified(
     exact: bool,
     what: &str,
 ) {
-    assert_judged(reference, step, lambda1, exact, what);
+    assert_as_reference(reference, step, lambda1, exact, what);
     assert_eq!(step.status, Status::Converged, "{what}: gap {}", step.certificate.gap);
     let enough = TOLERANCE * step.certificate.objective.abs().max(1e-3);
     assert!(
@@ -214,7 +220,7 @@ fn out_of_iterations_says_so_and_certifies_what_it_has() {
                     let what = format!("{solver:?} {max_iter} iterations at {}", step.lambda2);
                     assert_eq!(step.status, Status::MaxIter, "{what}");
                     assert!(step.iterations <= max_iter, "{what}: {}", step.iterations);
-                    assert_judged(
+                    assert_as_reference(
                         &reference,
                         step,
                         lambda1,

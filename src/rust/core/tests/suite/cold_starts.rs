@@ -1,6 +1,6 @@
 //! A fit far down the path must not depend on having walked there.
 
-use crate::common::{gaussian_problem, settings};
+use crate::cases::{gaussian_problem, settings};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::objective::certificate::Status;
 use kliepnet_core::path::{fit, Grid, SolverChoice};

@@ -1,7 +1,7 @@
 //! Three ways to look at all factors, and the pass over them, say the same.
 
-use crate::common::reference::{assert_same_hits, Reference};
-use crate::common::{
+use crate::cases::reference::{assert_same_hits, Reference};
+use crate::cases::{
     cubic, normals, penalty_factors, products, quartic, random, samples_of, Case, DIRECTIONS,
 };
 use kliepnet_core::design::by_products::ProductDesign;
@@ -75,7 +75,7 @@ fn signed_rows(problem: &Problem, by_row: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn streamed_and_judge_agree() {
+fn streamed_and_reference_agree() {
     for (k, case) in cases().iter().enumerate() {
         let (problem, reference) = (case.problem(), case.reference());
         let streamed = StreamedDesign::new(&problem);

@@ -1,6 +1,6 @@
 //! The D-trace loss: solutions by their optimality condition, in plain matrices.
 
-use crate::common;
+use crate::cases;
 use kliepnet_core::compare::dtrace::{fit, DtracePath};
 use kliepnet_core::compare::Moments;
 use kliepnet_core::error::Error;
@@ -53,7 +53,7 @@ fn reference(s: &Array2<f64>, t: &Array2<f64>, delta: &Array2<f64>, lambda: f64)
 fn every_step_satisfies_the_optimality_condition() {
     // Few pairs, nearly all pairs, more tiles than one, and a singular matrix.
     for (d, n, ratio) in [(6, 40, 0.01), (30, 60, 0.05), (61, 200, 0.3), (30, 25, 0.4)] {
-        let (x, y) = common::samples_of(d, n, n + 9, 8);
+        let (x, y) = cases::samples_of(d, n, n + 9, 8);
         let (s, t) = (gram(&x), gram(&y));
         let path = path(&s, &t, &settings(ratio));
         for (k, step) in path.steps.iter().enumerate() {
@@ -72,7 +72,7 @@ fn every_step_satisfies_the_optimality_condition() {
 
 #[test]
 fn just_below_lambda_max_something_enters() {
-    let (x, y) = common::samples(9, 50, 3);
+    let (x, y) = cases::samples(9, 50, 3);
     let (s, t) = (gram(&x), gram(&y));
     let top = path(&s, &t, &settings(0.5)).lambda_max;
     let lambda2 = Grid::Given(vec![top, 0.999 * top]);
@@ -83,7 +83,7 @@ fn just_below_lambda_max_something_enters() {
 
 #[test]
 fn a_path_ends_where_the_loss_has_no_minimum() {
-    let (x, y) = common::samples_of(12, 6, 40, 5);
+    let (x, y) = cases::samples_of(12, 6, 40, 5);
     let (s, t) = (gram(&x), gram(&y));
     let settings = Settings { max_iter: 200_000, ..settings(1e-3) };
     let ended = path(&s, &t, &settings);
@@ -93,7 +93,7 @@ fn a_path_ends_where_the_loss_has_no_minimum() {
     assert!(last.certificate.kkt.is_nan() && last.estimate.is_empty());
     assert!(ended.steps.len() < 8);
     // A loss without flat directions never does, however steep.
-    let (x, y) = common::samples_of(12, 14, 40, 5);
+    let (x, y) = cases::samples_of(12, 14, 40, 5);
     let path = path(&gram(&x), &gram(&y), &settings);
     assert!(path.steps.iter().all(|step| step.status != Status::Unbounded));
     assert_eq!(path.steps.len(), 8);
@@ -101,7 +101,7 @@ fn a_path_ends_where_the_loss_has_no_minimum() {
 
 #[test]
 fn threads_change_nothing() {
-    let (x, y) = common::samples(40, 60, 4);
+    let (x, y) = cases::samples(40, 60, 4);
     let (s, t) = (gram(&x), gram(&y));
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -116,7 +116,7 @@ fn threads_change_nothing() {
 
 #[test]
 fn interrupts_are_seen() {
-    let (x, y) = common::samples(6, 30, 3);
+    let (x, y) = cases::samples(6, 30, 3);
     let moments = Moments::new(gram(&x).view(), gram(&y).view()).unwrap();
     let monitor = Monitor::new();
     monitor.cancel();

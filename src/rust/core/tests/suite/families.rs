@@ -1,9 +1,7 @@
 //! Families that are not products with squares: radial functions, tables, pairs without singles.
 
-use crate::common::reference::distance;
-use crate::common::{
-    cubic, down, normals, random, samples_of, settings, Case, DIRECTIONS, SOLVERS,
-};
+use crate::cases::reference::distance;
+use crate::cases::{cubic, down, normals, random, samples_of, settings, Case, DIRECTIONS, SOLVERS};
 use kliepnet_core::design::streamed::StreamedDesign;
 use kliepnet_core::design::working_set::WorkingSet;
 use kliepnet_core::design::Design;

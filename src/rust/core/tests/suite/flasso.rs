@@ -1,6 +1,6 @@
 //! Fused-lasso regressions: what they report is what they are, whoever computes them.
 
-use crate::common;
+use crate::cases;
 use kliepnet_core::compare::flasso::{fit, FlassoPath};
 use kliepnet_core::compare::Moments;
 use kliepnet_core::error::Error;
@@ -52,9 +52,9 @@ fn objective(
 #[test]
 fn the_objective_is_its_formula_and_nothing_near_is_lower() {
     for (lambda1, n) in [(0.1, 30), (0.0, 30), (0.02, 6)] {
-        let (x, y) = common::samples_of(8, n, n + 3, 5);
+        let (x, y) = cases::samples_of(8, n, n + 3, 5);
         let path = path(&x, &y, &settings(lambda1));
-        let mut rng = common::random(9);
+        let mut rng = cases::random(9);
         for (k, step) in path.steps.iter().enumerate() {
             assert_eq!(step.status, Status::Converged);
             let fitted = coefficients(&path, k, 8);
@@ -64,7 +64,7 @@ fn the_objective_is_its_formula_and_nothing_near_is_lower() {
                 for _ in 0..20 {
                     let mut near = fitted.clone();
                     for matrix in &mut near {
-                        let noise = common::normals(64, size, &mut rng);
+                        let noise = cases::normals(64, size, &mut rng);
                         let noise = Array2::from_shape_vec((8, 8), noise).unwrap();
                         *matrix += &(noise * (1.0 - Array2::<f64>::eye(8)));
                     }
@@ -79,7 +79,7 @@ fn the_objective_is_its_formula_and_nothing_near_is_lower() {
 #[test]
 fn lambda_max_is_where_the_samples_part() {
     for lambda1 in [0.0, 0.05, 0.3] {
-        let (x, y) = common::samples(10, 40, 2);
+        let (x, y) = cases::samples(10, 40, 2);
         let first = path(&x, &y, &settings(lambda1)).lambda_max;
         let lambda2 = Grid::Given(vec![first, 0.999 * first]);
         let near = path(&x, &y, &Settings { lambda2, ..settings(lambda1) });
@@ -92,7 +92,7 @@ fn lambda_max_is_where_the_samples_part() {
 
 #[test]
 fn threads_change_nothing() {
-    let (x, y) = common::samples(12, 20, 4);
+    let (x, y) = cases::samples(12, 20, 4);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| path(&x, &y, &settings(0.05)))
@@ -107,7 +107,7 @@ fn threads_change_nothing() {
 
 #[test]
 fn a_constant_column_stays_out_of_it() {
-    let (mut x, y) = common::samples(6, 30, 3);
+    let (mut x, y) = cases::samples(6, 30, 3);
     x.column_mut(2).fill(0.0);
     for lambda1 in [0.1, 0.0] {
         let path = path(&x, &y, &settings(lambda1));
@@ -124,7 +124,7 @@ fn a_constant_column_stays_out_of_it() {
 
 #[test]
 fn strong_correlation_is_no_obstacle() {
-    let (x, y) = common::samples(10, 40, 6);
+    let (x, y) = cases::samples(10, 40, 6);
     let common: Array2<f64> = x.column(0).to_owned().insert_axis(ndarray::Axis(1)) * 8.0;
     let (x, y) = (&x + &common, &y + &common.slice(ndarray::s![..y.nrows(), ..]));
     let path = path(&x, &y, &settings(0.0));
@@ -138,7 +138,7 @@ fn moments_are_checked_and_interrupts_seen() {
     assert!(matches!(Moments::new(square.view(), other.view()), Err(Error::Argument(_))));
     let broken = array![[1.0, f64::NAN], [f64::NAN, 1.0]];
     assert!(matches!(Moments::new(square.view(), broken.view()), Err(Error::Argument(_))));
-    let (x, y) = common::samples(6, 30, 3);
+    let (x, y) = cases::samples(6, 30, 3);
     let moments = Moments::new(gram(&x).view(), gram(&y).view()).unwrap();
     let monitor = Monitor::new();
     monitor.cancel();

@@ -1,6 +1,6 @@
-//! The closed-form normaliser: its derivatives, and fits judged by plain formulas on full matrices.
+//! The closed-form normaliser: its derivatives, and fits checked by plain formulas on full matrices.
 
-use crate::common::{
+use crate::cases::{
     down, normals, penalty_factors, products, random, samples_of, settings, Case, DIRECTIONS,
 };
 use kliepnet_core::error::Error;
@@ -119,9 +119,9 @@ fn value_and_gradient_are_those_of_the_formula() {
                 (0..5).flat_map(|u| (0..=u).map(move |v| (u, v))).collect();
             let entries: Vec<Entry> =
                 places.iter().zip(&theta).map(|(&(u, v), t)| Entry::new(u, v, *t)).collect();
-            let local = loss.local((0..5).collect());
-            let (value, a) = loss.moments(&local, &entries).unwrap();
-            let xi = loss.xi(&local, &entries, &a);
+            let active = loss.restrict_to((0..5).collect());
+            let (value, a) = loss.moments(&active, &entries).unwrap();
+            let xi = loss.xi(&active, &entries, &a);
             let (plain_value, plain_xi) = plain(&case, &theta);
             assert!((value - plain_value).abs() < 1e-12);
             for (t, &(u, v)) in places.iter().enumerate() {
@@ -148,7 +148,7 @@ fn the_hessian_is_the_slope_of_the_gradient() {
     let places: Vec<(usize, usize)> = (0..4).flat_map(|u| (0..=u).map(move |v| (u, v))).collect();
     let entries: Vec<Entry> =
         places.iter().zip(&theta).map(|(&(u, v), t)| Entry::new(u, v, *t)).collect();
-    let (_, a) = loss.moments(&loss.local((0..4).collect()), &entries).unwrap();
+    let (_, a) = loss.moments(&loss.restrict_to((0..4).collect()), &entries).unwrap();
     for s in 0..10 {
         let mut direction = vec![0.0; 10];
         direction[s] = 1.0;

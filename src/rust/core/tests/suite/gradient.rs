@@ -1,6 +1,6 @@
 //! `xi` is minus the gradient of the loss, whichever design computes it.
 
-use crate::common::{cubic, normals, products, quartic, random, samples_of, Case, DIRECTIONS};
+use crate::cases::{cubic, normals, products, quartic, random, samples_of, Case, DIRECTIONS};
 use kliepnet_core::design::by_products::ProductDesign;
 use kliepnet_core::design::streamed::StreamedDesign;
 use kliepnet_core::design::working_set::WorkingSet;
@@ -47,7 +47,7 @@ fn xi_of(design: &dyn Design, problem: &Problem, theta: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn of_the_judge() {
+fn of_the_reference() {
     for (case, theta) in cases() {
         assert_is_gradient(&case.reference().xi(&theta), &slopes(&case, &theta), "reference");
     }

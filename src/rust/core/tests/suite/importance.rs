@@ -1,7 +1,7 @@
 //! Likelihoods with importance-sampled normalisers: two solvers agree, and each end of lambda2 is what
 //! it has to be.
 
-use crate::common::{cubic, normals, random, samples};
+use crate::cases::{cubic, normals, random, samples};
 use kliepnet_core::compare::importance::{flasso, glasso, NetworksPath, Stack};
 use kliepnet_core::error::Error;
 use kliepnet_core::features::{Basis, Coefficients, Features, Products, Table};

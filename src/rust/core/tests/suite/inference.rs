@@ -1,6 +1,6 @@
-//! Debiased estimates: rows of the inverse Hessian and estimates judged by plain dense arithmetic.
+//! Debiased estimates: rows of the inverse Hessian and estimates checked by plain dense arithmetic.
 
-use crate::common::{cubic, products, random, samples_of, Case};
+use crate::cases::{cubic, products, random, samples_of, Case};
 use kliepnet_core::error::{Error, Result};
 use kliepnet_core::features::factors::{factor_index, factor_variables};
 use kliepnet_core::features::{Basis, Coefficients};

@@ -1,6 +1,6 @@
 //! A cancelled fit ends soon, as interrupted.
 
-use crate::common::{down, settings, Case, SOLVERS};
+use crate::cases::{down, settings, Case, SOLVERS};
 use kliepnet_core::error::Error;
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::objective::problem::Problem;

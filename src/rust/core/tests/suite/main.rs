@@ -1,6 +1,6 @@
 //! Tests of the whole core, in one program: to link it once for each file takes longer than to run it.
 
-mod common;
+mod cases;
 
 mod agreement;
 mod certificates;

@@ -1,7 +1,7 @@
 //! A level below zero is below every norm.
 
-use crate::common::reference::assert_same_hits;
-use crate::common::{normals, products, random, Case};
+use crate::cases::reference::assert_same_hits;
+use crate::cases::{normals, products, random, Case};
 use kliepnet_core::design::scan::{Query, Scanner};
 use kliepnet_core::monitor::Monitor;
 

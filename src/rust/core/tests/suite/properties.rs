@@ -1,7 +1,7 @@
 //! What must hold whatever the numbers are.
 
-use crate::common::reference::{distance, length};
-use crate::common::{
+use crate::cases::reference::{distance, length};
+use crate::cases::{
     cubic, down, penalty_factors, random, samples, samples_of, settings, Case, DIRECTIONS, SOLVERS,
 };
 use kliepnet_core::features::factors::{factor_index, factor_variables};

@@ -1,6 +1,6 @@
 //! What cannot be fitted is refused, and the refusal says what is wrong.
 
-use crate::common::{cubic, down, samples, settings, Case};
+use crate::cases::{cubic, down, samples, settings, Case};
 use kliepnet_core::error::{Error, Result};
 use kliepnet_core::features::{Basis, Products};
 use kliepnet_core::monitor::Monitor;

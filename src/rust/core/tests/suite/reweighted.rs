@@ -1,8 +1,8 @@
 //! Penalties that depend on theta and trimmed numerators: every solver follows them, and what they
 //! lead to is certified with the penalty factors that they stand for.
 
-use crate::common::reference::{length, Reference};
-use crate::common::{down, settings, Case, SOLVERS};
+use crate::cases::reference::{length, Reference};
+use crate::cases::{down, settings, Case, SOLVERS};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::objective::certificate::Status;
 use kliepnet_core::objective::penalty_factor::PenaltyFactors;

@@ -1,6 +1,6 @@
 //! Newton in the dual where the weights of the last lambda2 are all on one row.
 
-use crate::common::{down, samples_of, Case, SOLVERS};
+use crate::cases::{down, samples_of, Case, SOLVERS};
 use kliepnet_core::objective::certificate::Status;
 use kliepnet_core::objective::loss::Direction;
 use kliepnet_core::samples::Standardize;

@@ -1,8 +1,9 @@
 //! Screening by bounds finds what full passes find, and a path with it is the path without.
 
-use crate::common::reference::distance;
-use crate::common::{cubic, down, normals, products, quartic, random, samples, settings, Case};
-use kliepnet_core::design::scan::{Drift, Hit, Query, Scanner};
+use crate::cases::reference::distance;
+use crate::cases::{cubic, down, normals, products, quartic, random, samples, settings, Case};
+use kliepnet_core::design::drift::Drift;
+use kliepnet_core::design::scan::{Hit, Query, Scanner};
 use kliepnet_core::design::screen::Screen;
 use kliepnet_core::features::factors::factor_index;
 use kliepnet_core::features::{Basis, Coefficients};

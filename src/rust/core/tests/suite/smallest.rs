@@ -1,7 +1,7 @@
 //! Every way to a solution on samples of a few rows: what an interpreter that looks at each access to
 //! memory (`make memcheck`) can follow to the end.
 
-use crate::common::{cubic, down, settings, Case, DIRECTIONS, SOLVERS};
+use crate::cases::{cubic, down, settings, Case, DIRECTIONS, SOLVERS};
 use kliepnet_core::compare::{dtrace, flasso, Moments};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::objective::certificate::Status;

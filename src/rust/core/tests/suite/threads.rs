@@ -1,6 +1,6 @@
 //! The number of threads changes nothing, to the last bit.
 
-use crate::common::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS, SOLVERS};
+use crate::cases::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS, SOLVERS};
 use kliepnet_core::path::{Grid, KliepPath, SolverChoice};
 
 fn with_threads(

@@ -1,8 +1,8 @@
 //! lambda1 = 0 on both sides of the smallest solvable lambda2, which a linear programme finds.
 
-use crate::common::programme::Threshold;
-use crate::common::reference::Reference;
-use crate::common::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS};
+use crate::cases::programme::Threshold;
+use crate::cases::reference::Reference;
+use crate::cases::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS};
 use kliepnet_core::features::Basis;
 use kliepnet_core::objective::certificate::Status;
 use kliepnet_core::objective::penalty_factor::PenaltyFactors;

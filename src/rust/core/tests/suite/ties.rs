@@ -1,6 +1,6 @@
 //! Many factors at the very largest norm.
 
-use crate::common::{down, samples, Case};
+use crate::cases::{down, samples, Case};
 use kliepnet_core::path::SolverChoice;
 use kliepnet_core::samples::Standardize;
 

@@ -6,7 +6,7 @@ use crate::features::factors::{factor_index, factor_variables};
 use crate::features::{Coefficients, Products};
 use crate::monitor::Monitor;
 use crate::objective::certificate::{Certificate, Status, Tolerance};
-use crate::objective::gaussian::{Entry, GaussianLoss, Local};
+use crate::objective::gaussian::{ActiveVariables, Entry, GaussianLoss};
 use crate::objective::penalty::{Lambda, Penalty};
 use crate::objective::penalty_factor::PenaltyFactors;
 use crate::objective::problem::Problem;
@@ -37,15 +37,15 @@ pub struct GaussianSolver {
 }
 
 /// The coefficients at work.
-struct Set {
+struct ActiveSet {
     factors: Vec<usize>,
     places: Vec<(usize, usize)>,
-    local: Local,
+    active: ActiveVariables,
     theta: Vec<f64>,
     penalties: Vec<Penalty>,
 }
 
-impl Set {
+impl ActiveSet {
     fn entries(&self) -> Vec<Entry> {
         self.entries_of(&self.theta)
     }
@@ -78,8 +78,11 @@ impl GaussianSolver {
         }
         let variables = products.variables();
         let unpenalised = problem.penalty_factor.unpenalised(products.factors());
-        let xi =
-            loss.xi(&loss.local(Vec::new()), &[], &vec![Vec::new(); problem.loss.terms().len()]);
+        let xi = loss.xi(
+            &loss.restrict_to(Vec::new()),
+            &[],
+            &vec![Vec::new(); problem.loss.terms().len()],
+        );
         let problem = problem.clone();
         Ok(Self { problem, loss, variables, limits, unpenalised, theta: BTreeMap::new(), xi })
     }
@@ -100,34 +103,34 @@ impl GaussianSolver {
         })
     }
 
-    fn set(&self, factors: Vec<usize>, lambda: Lambda) -> Set {
+    fn set(&self, factors: Vec<usize>, lambda: Lambda) -> ActiveSet {
         let pairs: Vec<(usize, usize)> = factors.iter().map(|t| factor_variables(*t)).collect();
         let mut variables: Vec<usize> = pairs.iter().flat_map(|(u, v)| [*u, *v]).collect();
         variables.sort_unstable();
         variables.dedup();
         let mut place = vec![0; self.variables];
         variables.iter().enumerate().for_each(|(k, u)| place[*u] = k);
-        Set {
+        ActiveSet {
             places: pairs.iter().map(|(u, v)| (place[*u], place[*v])).collect(),
             theta: factors.iter().map(|t| self.theta.get(t).copied().unwrap_or(0.0)).collect(),
             penalties: factors
                 .iter()
                 .map(|t| lambda.penalty(self.problem.penalty_factor.at(*t)))
                 .collect(),
-            local: self.loss.local(variables),
+            active: self.loss.restrict_to(variables),
             factors,
         }
     }
 
     /// Proximal Newton on a set, from its theta, as far as it gets; how many steps that took.
-    fn solve_set(&self, set: &mut Set, lambda1: f64, stop: Stop<'_>) -> Result<usize> {
+    fn solve_set(&self, set: &mut ActiveSet, lambda1: f64, stop: Stop<'_>) -> Result<usize> {
         for iteration in 0..=stop.max_iter {
             stop.monitor.check()?;
             let entries = set.entries();
-            let Some((value, moments)) = self.loss.moments(&set.local, &entries) else {
+            let Some((value, moments)) = self.loss.moments(&set.active, &entries) else {
                 return Ok(iteration);
             };
-            let xi = self.local_xi(set, &moments);
+            let xi = self.active_xi(set, &moments);
             let mut certificate = Certificate::new(value + set.penalty(&set.theta), lambda1);
             for ((penalty, theta), xi) in set.penalties.iter().zip(&set.theta).zip(&xi) {
                 certificate.count(penalty, &[*theta], &[*xi]);
@@ -137,7 +140,7 @@ impl GaussianSolver {
             }
             // Exact enough for fast convergence, and no more.
             let share = (certificate.kkt / stop.tolerance.scale).clamp(1e-6, 0.1);
-            let (size, penalties) = (set.local.variables.len(), &set.penalties);
+            let (size, penalties) = (set.active.variables.len(), &set.penalties);
             let model = GaussianQuadratic {
                 size,
                 moments: &moments,
@@ -154,12 +157,12 @@ impl GaussianSolver {
         Ok(stop.max_iter)
     }
 
-    fn local_xi(&self, set: &Set, moments: &[Vec<f64>]) -> Vec<f64> {
-        let size = set.local.variables.len();
+    fn active_xi(&self, set: &ActiveSet, moments: &[Vec<f64>]) -> Vec<f64> {
+        let size = set.active.variables.len();
         let xi = |&(i, j): &(usize, usize)| {
             let weighted: f64 =
                 self.loss.signs().zip(moments).map(|(sign, a)| sign * a[i * size + j]).sum();
-            self.loss.linear(set.local.variables[i], set.local.variables[j]) - weighted
+            self.loss.linear(set.active.variables[i], set.active.variables[j]) - weighted
         };
         set.places.iter().map(xi).collect()
     }
@@ -167,7 +170,7 @@ impl GaussianSolver {
     /// Shorten the step until it stays in the domain and the objective falls enough.
     fn line_search(
         &self,
-        set: &Set,
+        set: &ActiveSet,
         objective: f64,
         xi: &[f64],
         target: &[f64],
@@ -180,7 +183,7 @@ impl GaussianSolver {
         for _ in 0..HALVINGS {
             let theta: Vec<f64> =
                 set.theta.iter().zip(target).map(|(t, to)| t + step * (to - t)).collect();
-            let value = self.loss.value(&set.local, &set.entries_of(&theta));
+            let value = self.loss.value(&set.active, &set.entries_of(&theta));
             let next = value.map(|value| value + set.penalty(&theta));
             if next.is_some_and(|next| next <= objective + ARMIJO * step * predicted + noise) {
                 return (theta != set.theta).then_some(theta);
@@ -191,13 +194,13 @@ impl GaussianSolver {
     }
 
     /// Take over the theta of a set, with its objective and `xi` of all factors.
-    fn adopt(&mut self, set: &Set) -> f64 {
+    fn adopt(&mut self, set: &ActiveSet) -> f64 {
         let known = set.factors.iter().zip(&set.theta).filter(|(_, t)| **t != 0.0);
         self.theta = known.map(|(factor, t)| (*factor, *t)).collect();
         let entries = set.entries();
-        match self.loss.moments(&set.local, &entries) {
+        match self.loss.moments(&set.active, &entries) {
             Some((value, moments)) => {
-                self.xi = self.loss.xi(&set.local, &entries, &moments);
+                self.xi = self.loss.xi(&set.active, &entries, &moments);
                 value + set.penalty(&set.theta)
             }
             None => f64::NAN,

@@ -1,4 +1,5 @@
-//! The reference: objective, gradient, duality gap and violation of the optimality conditions by their definitions.
+//! The reference: objective, gradient, duality gap and violation of the optimality conditions by
+//! their definitions.
 //!
 //! Every feature of every factor is stored and every sum is a plain loop, from the raw samples on:
 //! slow, and short enough to be checked by eye. It shares no code with the crate.

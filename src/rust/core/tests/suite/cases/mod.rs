@@ -1,4 +1,5 @@
-//! Random problems and settings shared by the tests, and the reference of their solutions.
+//! Random problems and settings shared by the tests, and the reference that their solutions are
+//! compared with.
 #![allow(dead_code)] // The property tests use a part of it.
 
 pub mod programme;
