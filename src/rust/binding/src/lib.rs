@@ -15,6 +15,7 @@ mod family;
 mod fit;
 mod inference;
 mod probe;
+mod score;
 mod scores;
 mod simulate;
 
@@ -26,6 +27,7 @@ extendr_module! {
     use fit;
     use inference;
     use probe;
+    use score;
     use scores;
     use simulate;
 }

@@ -33,6 +33,8 @@ pub mod path;
 
 pub mod inference;
 
+pub mod score;
+
 pub mod baselines;
 
 pub mod simulate;
