@@ -11,7 +11,7 @@
 # The edges that changed at a false discovery rate of `fdr`, none where the
 # test of any change at all has a p-value above it. Both orders of the samples
 # give the same numbers with opposite signs: they are brought into one order.
-changed_edges <- function(x, y, fdr = 0.1, shuffles = 49L,
+find_changes <- function(x, y, fdr = 0.1, shuffles = 49L,
                           control = kliep_control(), progress = FALSE) {
     samples <- check_samples(x, y, least = 10L)
     check_constant(samples, "within")
