@@ -30,6 +30,27 @@ rust_infer_edges <- function(x, y, features, edges, settings,
                     shield_progress(on_progress)))
 }
 
+rust_score_edges <- function(x, y, support, threads, on_progress = NULL) {
+    call_rust(.Call(wrap__score_edges, x, y, support, threads,
+                    shield_progress(on_progress)))
+}
+
+rust_shuffle_null <- function(x, y, shuffles, threads, on_progress = NULL) {
+    call_rust(.Call(wrap__shuffle_null, x, y, shuffles, threads,
+                    shield_progress(on_progress)))
+}
+
+rust_neighbour_tests <- function(x, y, deltas, threads, on_progress = NULL) {
+    call_rust(.Call(wrap__neighbour_tests, x, y, deltas, threads,
+                    shield_progress(on_progress)))
+}
+
+rust_logistic_tests <- function(table, x_rows, groups, settings,
+                                on_progress = NULL) {
+    call_rust(.Call(wrap__logistic_tests, table, x_rows, groups, settings,
+                    shield_progress(on_progress)))
+}
+
 rust_draw_gaussian <- function(precision, n, seed) {
     call_rust(.Call(wrap__draw_gaussian, precision, n, seed))
 }

@@ -60,6 +60,12 @@ routines <- list(
                           plain, theta, 2L),
     standardize_samples = list(x, y, "within"),
     infer_edges = list(x, y, plain, list(from = 1L, to = 2L), inference, NULL),
+    score_edges = list(x, y, list(from = 1:2, to = 2:3), 1L, NULL),
+    shuffle_null = list(x, y, cbind(1:12, 11:22), 1L, NULL),
+    neighbour_tests = list(x, y, c(1, 0.5), 1L, NULL),
+    logistic_tests = list(matrix(rnorm(22 * 3), 22), 12L, c(1L, 2L), list(
+        firth = FALSE, support = 1L, tol = 1e-8, max_iter = 50L, threads = 1L
+    ), NULL),
     draw_gaussian = list(symmetric, 5L, 1),
     draw_diamond = list(symmetric, 5L, schedule, 1),
     draw_ising = list(coupling, 5L, schedule, 1),

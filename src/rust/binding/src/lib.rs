@@ -18,6 +18,7 @@ mod compare;
 mod fit;
 mod inference;
 mod probe;
+mod score;
 mod scores;
 mod simulate;
 
@@ -29,6 +30,7 @@ extendr_module! {
     use fit;
     use inference;
     use probe;
+    use score;
     use scores;
     use simulate;
 }

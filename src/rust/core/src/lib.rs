@@ -22,6 +22,8 @@ pub mod path;
 
 pub mod inference;
 
+pub mod score;
+
 pub mod compare;
 
 pub mod simulate;

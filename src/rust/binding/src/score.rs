@@ -1,0 +1,157 @@
+//! Tests of every edge for a change, given a support.
+
+use crate::convert::{self, count, counts, doubles, flag, integers, matrix, named_list, Fields};
+use crate::guard::{guard, Failure, Result};
+use crate::run::run;
+use extendr_api::prelude::*;
+use kliepnet_core::score::{self, LogisticSettings, Moderated, Null, Pair, Seen};
+
+extendr_module! {
+    mod score;
+    fn score_edges;
+    fn shuffle_null;
+    fn neighbour_tests;
+    fn logistic_tests;
+}
+
+/// Numbers from 1 as numbers from 0.
+fn from_zero(numbers: &[i32], name: &str) -> Result<Vec<usize>> {
+    let one = |number: &i32| match *number {
+        number @ 1.. => Ok(number as usize - 1),
+        _ => Err(Failure::argument(format!("`{name}` must number from 1"))),
+    };
+    numbers.iter().map(one).collect()
+}
+
+/// All edges given the factors of a support, pairs `from` <= `to` counted from 1. NULL where the samples
+/// cannot tell these apart.
+#[extendr]
+fn score_edges(x: Robj, y: Robj, support: Robj, threads: Robj, on_progress: Robj) -> Robj {
+    guard(|| {
+        let fields = Fields::new(&support, "support")?;
+        let from = from_zero(&fields.integers("from")?, "from")?;
+        let to = from_zero(&fields.integers("to")?, "to")?;
+        if from.len() != to.len() {
+            return Err(Failure::argument("`from` and `to` differ in length"));
+        }
+        let pairs: Vec<(usize, usize)> = from.into_iter().zip(to).collect();
+        let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
+        let tests = run(count(&threads, "threads")?, &on_progress, |monitor| {
+            let tests = score::score_edges(&Pair::new(x, y)?, &pairs, monitor)?;
+            Ok(tests.map(|tests| (score::moderate(&tests.statistics), tests)))
+        })?;
+        let Some((moderated, tests)) = tests else {
+            return Ok(Robj::from(()));
+        };
+        named_list([
+            ("numerator", Robj::from(tests.statistics.numerator)),
+            ("variance", Robj::from(tests.statistics.variance)),
+            ("model", Robj::from(tests.statistics.model)),
+            ("freedom", Robj::from(tests.statistics.freedom)),
+            ("information", Robj::from(tests.information)),
+            ("support", Robj::from(tests.estimates)),
+            ("moderated", moderated_for_r(moderated)?),
+        ])
+    })
+}
+
+fn moderated_for_r(moderated: Moderated) -> Result<Robj> {
+    named_list([
+        ("z", Robj::from(moderated.z)),
+        ("variance", Robj::from(moderated.variance)),
+        ("df", Robj::from(moderated.freedom)),
+        ("prior", Robj::from(moderated.prior)),
+        ("common", Robj::from(moderated.common)),
+    ])
+}
+
+/// The tests at the empty support, and those of shuffles: an integer matrix with a column for each,
+/// the rows of both samples (`x` first, counted from 1) that become `x`.
+#[extendr]
+fn shuffle_null(x: Robj, y: Robj, shuffles: Robj, threads: Robj, on_progress: Robj) -> Robj {
+    guard(|| {
+        let shuffles = convert::integer_matrix(&shuffles, "shuffles")?;
+        let rows = |column: ndarray::ArrayView1<'_, i32>| from_zero(&column.to_vec(), "shuffles");
+        let shuffles: Vec<Vec<usize>> =
+            shuffles.columns().into_iter().map(rows).collect::<Result<_>>()?;
+        let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
+        let null = run(count(&threads, "threads")?, &on_progress, |monitor| {
+            score::shuffle_null(&Pair::new(x, y)?, &shuffles, monitor)
+        })?;
+        null_for_r(null)
+    })
+}
+
+fn null_for_r(null: Null) -> Result<Robj> {
+    let seen =
+        |value: fn(&Seen) -> f64| Robj::from(null.shuffles.iter().map(value).collect::<Vec<_>>());
+    let (largest, squares) = (seen(|seen| seen.largest), seen(|seen| seen.squares));
+    named_list([
+        ("count", Robj::from(null.count as f64)),
+        ("tail", Robj::from(null.tail)),
+        ("tail_from", Robj::from(null.tail_from)),
+        // Doubles: a bin of many shuffles may hold more than R's integers do.
+        ("bins", Robj::from(null.bins.iter().map(|bin| *bin as f64).collect::<Vec<_>>())),
+        ("largest", largest),
+        ("squares", squares),
+        ("observed", Robj::from([null.observed.largest, null.observed.squares])),
+    ])
+}
+
+/// All edges by regressions of every variable on the others.
+#[extendr]
+fn neighbour_tests(x: Robj, y: Robj, deltas: Robj, threads: Robj, on_progress: Robj) -> Robj {
+    guard(|| {
+        let deltas = doubles(&deltas, "deltas")?;
+        let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
+        let tests = run(count(&threads, "threads")?, &on_progress, |monitor| {
+            score::neighbour_tests(&Pair::new(x, y)?, deltas, monitor)
+        })?;
+        named_list([
+            ("moderated", moderated_for_r(tests.moderated)?),
+            ("chosen", counts([tests.chosen + 1].into_iter())?),
+            ("misfit", Robj::from(tests.misfit)),
+            ("partial_x", Robj::from(tests.partial_x)),
+            ("partial_y", Robj::from(tests.partial_y)),
+        ])
+    })
+}
+
+/// Groups of columns of a table, by logistic regression given some of them. NULL where the support's
+/// columns depend on each other.
+#[extendr]
+fn logistic_tests(
+    table: Robj,
+    x_rows: Robj,
+    groups: Robj,
+    settings: Robj,
+    on_progress: Robj,
+) -> Robj {
+    guard(|| {
+        let fields = Fields::new(&settings, "settings")?;
+        let request = LogisticSettings {
+            firth: flag(&fields.get("firth")?, "firth")?,
+            tolerance: fields.positive("tol")?,
+            max_iter: fields.count("max_iter")?,
+        };
+        let support = from_zero(&fields.integers("support")?, "support")?;
+        let sizes = integers(&groups, "groups")?.iter().map(|size| usize::try_from(*size));
+        let sizes: Vec<usize> = sizes
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|_| Failure::argument("`groups` must be sizes"))?;
+        let (table, x_rows) = (matrix(&table, "table")?, count(&x_rows, "x_rows")?);
+        let tests = run(fields.count("threads")?, &on_progress, |monitor| {
+            score::logistic_tests(table, x_rows, &sizes, &support, &request, monitor)
+        })?;
+        let Some(tests) = tests else {
+            return Ok(Robj::from(()));
+        };
+        named_list([
+            ("converged", Robj::from(tests.converged)),
+            ("iterations", counts([tests.iterations].into_iter())?),
+            ("statistic", Robj::from(tests.statistic)),
+            ("estimate", Robj::from(tests.estimate)),
+            ("se", Robj::from(tests.error)),
+        ])
+    })
+}

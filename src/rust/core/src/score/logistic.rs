@@ -1,0 +1,470 @@
+//! Tests of any features given a support, by logistic regression of which sample a row is from.
+//!
+//! `log p/q = theta'f + c` is such a regression (Qin, 1998). Features outside of the support are tested
+//! by their score, after projection on the support; those inside by their estimate; both with sandwich
+//! variances, and groups of coefficients together. Its weights are at most 1/4 and cannot collapse as
+//! those of a ratio do.
+
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use crate::numerics::cholesky::Cholesky;
+use crate::numerics::tiles::{product, Panels};
+use ndarray::ArrayView2;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// No coefficient of a standardised feature moves further in one step.
+const LONGEST_STEP: f64 = 5.0;
+/// Columns looked at together.
+const CHUNK: usize = 128;
+/// Of the variance of a feature, at least this share must be left by the support.
+const LEAST_LEFT: f64 = 1e-8;
+
+/// How the regression on the support is fitted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogisticSettings {
+    /// Take the bias of maximum likelihood away, which counts where the support is above a tenth of
+    /// the observations (Firth, 1993). Then there is a fit even where the samples can be separated.
+    pub firth: bool,
+    /// The fit has converged when no standardised coefficient moves by more.
+    pub tolerance: f64,
+    /// Newton's steps, at most.
+    pub max_iter: usize,
+}
+
+/// The tests of all groups of features.
+#[derive(Debug, Clone, Default)]
+pub struct LogisticTests {
+    /// Whether the fit on the support has converged.
+    pub converged: bool,
+    /// Newton's steps.
+    pub iterations: usize,
+    /// For each group its quadratic form, a chi-square with as many degrees of freedom as the group has
+    /// columns; NaN where the group cannot be tested.
+    pub statistic: Vec<f64>,
+    /// For each column its coefficient: fitted on the support, elsewhere one step from there.
+    pub estimate: Vec<f64>,
+    /// For each column its standard error.
+    pub error: Vec<f64>,
+}
+
+/// Test groups of adjacent columns of a table (both samples, `x_rows` of `x` first) given those in
+/// `support`, by number; `sizes` are the columns of each group. `None` where the support's columns
+/// depend on each other.
+pub fn logistic_tests(
+    table: ArrayView2<'_, f64>,
+    x_rows: usize,
+    sizes: &[usize],
+    support: &[usize],
+    settings: &LogisticSettings,
+    monitor: &Monitor,
+) -> Result<Option<LogisticTests>> {
+    let groups = Groups::new(sizes, support)?;
+    let rows = table.nrows();
+    if groups.columns() != table.ncols() || x_rows == 0 || x_rows >= rows {
+        return Err(Error::Argument("groups must cover the columns, and samples the rows".into()));
+    }
+    let table = Standardised::new(table)?;
+    let chosen: Vec<usize> = groups.chosen.iter().flat_map(|g| groups.ranges[*g].clone()).collect();
+    let Some(fit) = Fit::new(&table, &chosen, x_rows, settings, monitor)? else {
+        return Ok(None);
+    };
+    let mut tests = LogisticTests {
+        converged: fit.converged,
+        iterations: fit.iterations,
+        statistic: vec![f64::NAN; groups.ranges.len()],
+        estimate: vec![f64::NAN; table.columns],
+        error: vec![f64::NAN; table.columns],
+    };
+    let parts = groups.parts();
+    monitor.start(parts.len());
+    let outcomes: Vec<Vec<(usize, Outcome)>> = parts
+        .par_iter()
+        .map(|part| {
+            monitor.check()?;
+            let outcomes = fit.scores(&table, &groups, part.clone());
+            monitor.advance();
+            Ok(outcomes)
+        })
+        .collect::<Result<_>>()?;
+    for (group, outcome) in outcomes.into_iter().flatten().chain(fit.estimates(&groups)) {
+        let range = groups.ranges[group].clone();
+        tests.statistic[group] = outcome.statistic;
+        for (k, column) in range.enumerate() {
+            tests.estimate[column] = outcome.estimate[k] / table.scale[column];
+            tests.error[column] = outcome.error[k] / table.scale[column];
+        }
+    }
+    Ok(Some(tests))
+}
+
+/// The columns of each group, and which groups are in the support.
+struct Groups {
+    ranges: Vec<Range<usize>>,
+    chosen: Vec<usize>,
+    is_chosen: Vec<bool>,
+}
+
+impl Groups {
+    fn new(sizes: &[usize], support: &[usize]) -> Result<Self> {
+        let mut end = 0;
+        let next = |size: &usize| {
+            end += size;
+            end - size..end
+        };
+        let ranges: Vec<_> = sizes.iter().map(next).collect();
+        let mut is_chosen = vec![false; ranges.len()];
+        for group in support {
+            match is_chosen.get_mut(*group) {
+                Some(mark) if !*mark => *mark = true,
+                _ => return Err(Error::Argument("a support names each group once".into())),
+            }
+        }
+        if ranges.iter().any(Range::is_empty) {
+            return Err(Error::Argument("a group needs a column".into()));
+        }
+        Ok(Self { ranges, chosen: support.to_vec(), is_chosen })
+    }
+
+    fn columns(&self) -> usize {
+        self.ranges.last().map_or(0, |range| range.end)
+    }
+
+    /// Groups with `CHUNK` columns or little more.
+    fn parts(&self) -> Vec<Range<usize>> {
+        let (mut parts, mut start) = (Vec::new(), 0);
+        for (group, range) in self.ranges.iter().enumerate() {
+            if range.end - self.ranges[start].start >= CHUNK || group + 1 == self.ranges.len() {
+                parts.push(start..group + 1);
+                start = group + 1;
+            }
+        }
+        parts
+    }
+}
+
+/// The columns, each with mean 0 and mean square 1 over both samples together.
+struct Standardised {
+    rows: usize,
+    columns: usize,
+    values: Vec<f64>,
+    /// What they were divided by; infinite for a constant column, which becomes zero.
+    scale: Vec<f64>,
+}
+
+impl Standardised {
+    fn new(table: ArrayView2<'_, f64>) -> Result<Self> {
+        let (rows, columns) = table.dim();
+        let mut values = crate::error::room_for(rows, columns)?;
+        let mut scale = Vec::with_capacity(columns);
+        for column in table.columns() {
+            let mean = column.sum() / rows as f64;
+            let size = column.iter().fold(0.0, |most: f64, f| most.max(f.abs()));
+            let square = column.iter().map(|f| (f - mean).powi(2)).sum::<f64>() / rows as f64;
+            if !square.is_finite() {
+                return Err(Error::Argument("features must be finite".into()));
+            }
+            let root = square.sqrt();
+            let root = if root > 1e-12 * size { root } else { f64::INFINITY };
+            values.extend(column.iter().map(|f| (f - mean) / root));
+            scale.push(root);
+        }
+        Ok(Self { rows, columns, values, scale })
+    }
+
+    fn column(&self, k: usize) -> &[f64] {
+        &self.values[k * self.rows..][..self.rows]
+    }
+}
+
+/// What there is to say about one group.
+struct Outcome {
+    statistic: f64,
+    estimate: Vec<f64>,
+    error: Vec<f64>,
+}
+
+/// The regression on the support.
+struct Fit {
+    rows: usize,
+    /// Ones, then the support's columns.
+    design: Vec<f64>,
+    beta: Vec<f64>,
+    converged: bool,
+    iterations: usize,
+    /// `pi (1 - pi)`.
+    weights: Vec<f64>,
+    /// Observed less fitted.
+    residuals: Vec<f64>,
+    information: Cholesky,
+}
+
+/// What a step needs at some coefficients.
+struct Here {
+    weights: Vec<f64>,
+    residuals: Vec<f64>,
+    information: Cholesky,
+}
+
+impl Fit {
+    fn new(
+        table: &Standardised,
+        chosen: &[usize],
+        x_rows: usize,
+        settings: &LogisticSettings,
+        monitor: &Monitor,
+    ) -> Result<Option<Self>> {
+        let rows = table.rows;
+        let mut design = vec![1.0; rows];
+        chosen.iter().for_each(|k| design.extend_from_slice(table.column(*k)));
+        let share = x_rows as f64 / rows as f64;
+        let mut beta = vec![0.0; chosen.len() + 1];
+        beta[0] = (share / (1.0 - share)).ln();
+        let Some(mut here) = Here::new(&design, &beta, x_rows) else {
+            return Ok(None);
+        };
+        let (mut converged, mut iterations) = (false, 0);
+        while !converged && iterations < settings.max_iter {
+            monitor.check()?;
+            iterations += 1;
+            let mut step = here.gradient(&design, settings.firth);
+            here.information.solve(&mut step);
+            let longest = step.iter().fold(0.0, |most: f64, s| most.max(s.abs()));
+            if !longest.is_finite() {
+                break;
+            }
+            let shorten = (LONGEST_STEP / longest).min(1.0);
+            beta.iter_mut().zip(&step).for_each(|(b, s)| *b += shorten * s);
+            // Coefficients that run away leave no information.
+            let Some(next) = Here::new(&design, &beta, x_rows) else { break };
+            here = next;
+            converged = longest <= settings.tolerance;
+        }
+        let Here { weights, residuals, information } = here;
+        let fit =
+            Self { rows, design, beta, converged, iterations, weights, residuals, information };
+        Ok(Some(fit))
+    }
+
+    fn column(&self, k: usize) -> &[f64] {
+        &self.design[k * self.rows..][..self.rows]
+    }
+
+    /// The groups outside of the support, each by its score.
+    fn scores(
+        &self,
+        table: &Standardised,
+        groups: &Groups,
+        part: Range<usize>,
+    ) -> Vec<(usize, Outcome)> {
+        let (rows, width) = (self.rows, self.beta.len());
+        let wanted: Vec<usize> = part.filter(|group| !groups.is_chosen[*group]).collect();
+        let columns: Vec<usize> =
+            wanted.iter().flat_map(|group| groups.ranges[*group].clone()).collect();
+        let count = columns.len();
+        if count == 0 {
+            return Vec::new();
+        }
+        let left = Panels::pack(width, rows, |k| self.column(k), Some(&self.weights));
+        let right = Panels::pack(count, rows, |k| table.column(columns[k]), None);
+        let cross = product(width, count, &left, &right);
+        let mut onto = vec![0.0; width * count];
+        for k in 0..count {
+            let mut column: Vec<f64> = (0..width).map(|row| cross[row * count + k]).collect();
+            self.information.solve(&mut column);
+            (0..width).for_each(|row| onto[row * count + k] = column[row]);
+        }
+        let left = Panels::pack_rows(rows, width, |k| self.column(k), |_| 1.0);
+        let right = Panels::pack_rows(count, width, |k| &onto[k * count..][..count], |_| 1.0);
+        let fitted = product(rows, count, &left, &right);
+        let project = |k: usize| -> Vec<f64> {
+            let column = table.column(columns[k]).iter().enumerate();
+            column.map(|(row, f)| f - fitted[row * count + k]).collect()
+        };
+        let mut start = 0;
+        let one = |group: usize| {
+            let size = groups.ranges[group].len();
+            let projected: Vec<Vec<f64>> = (start..start + size).map(project).collect();
+            start += size;
+            (group, self.score(&projected))
+        };
+        wanted.into_iter().map(one).collect()
+    }
+
+    /// One group by its columns, projected.
+    fn score(&self, projected: &[Vec<f64>]) -> Outcome {
+        let size = projected.len();
+        let sum = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>();
+        let mut score = Vec::with_capacity(size);
+        let mut information = Vec::with_capacity(size);
+        let mut covariance = vec![0.0; size * size];
+        for (k, f) in projected.iter().enumerate() {
+            score.push(sum(&mut f.iter().zip(&self.residuals).map(|(f, r)| f * r)));
+            information.push(sum(&mut f.iter().zip(&self.weights).map(|(f, w)| w * f * f)));
+            for (l, g) in projected[..=k].iter().enumerate() {
+                let products = f.iter().zip(g).zip(&self.residuals);
+                covariance[k * size + l] = sum(&mut products.map(|((f, g), r)| f * g * r * r));
+            }
+        }
+        // A column that the support explains has nothing left to test.
+        let whole = self.weights.iter().sum::<f64>();
+        let empty = information.iter().any(|left| *left <= LEAST_LEFT * whole);
+        let statistic = if empty { f64::NAN } else { quadratic(&covariance, &score) };
+        let nothing = if empty { f64::NAN } else { 1.0 };
+        Outcome {
+            statistic,
+            estimate: (0..size).map(|k| nothing * score[k] / information[k]).collect(),
+            error: (0..size)
+                .map(|k| nothing * covariance[k * size + k].sqrt() / information[k])
+                .collect(),
+        }
+    }
+
+    /// The groups of the support, each by its estimate.
+    fn estimates<'a>(&'a self, groups: &'a Groups) -> impl Iterator<Item = (usize, Outcome)> + 'a {
+        let width = self.beta.len();
+        // The influence of every row: the inverse information times its score.
+        let mut influences: Vec<f64> = Vec::with_capacity(width * self.rows);
+        for (row, residual) in self.residuals.iter().enumerate() {
+            let mut score: Vec<f64> = (0..width).map(|k| self.column(k)[row] * residual).collect();
+            self.information.solve(&mut score);
+            influences.extend(score);
+        }
+        let mut start = 1;
+        groups.chosen.iter().map(move |group| {
+            let size = groups.ranges[*group].len();
+            let own = start..start + size;
+            start += size;
+            let mut covariance = vec![0.0; size * size];
+            for influence in influences.chunks_exact(width) {
+                let part = &influence[own.clone()];
+                for (k, a) in part.iter().enumerate() {
+                    for (l, b) in part[..=k].iter().enumerate() {
+                        covariance[k * size + l] += a * b;
+                    }
+                }
+            }
+            let estimate = self.beta[own].to_vec();
+            let error = (0..size).map(|k| covariance[k * size + k].sqrt()).collect();
+            (*group, Outcome { statistic: quadratic(&covariance, &estimate), estimate, error })
+        })
+    }
+}
+
+/// `v' A^-1 v`; NaN where A is not positive definite.
+fn quadratic(matrix: &[f64], vector: &[f64]) -> f64 {
+    let Some(factor) = Cholesky::new(matrix, vector.len()) else {
+        return f64::NAN;
+    };
+    let mut solved = vector.to_vec();
+    factor.solve_lower(&mut solved);
+    solved.iter().map(|value| value * value).sum()
+}
+
+impl Here {
+    fn new(design: &[f64], beta: &[f64], x_rows: usize) -> Option<Self> {
+        let rows = design.len() / beta.len();
+        let mut scores = vec![0.0; rows];
+        for (column, b) in design.chunks_exact(rows).zip(beta) {
+            scores.iter_mut().zip(column).for_each(|(score, f)| *score += b * f);
+        }
+        let share: Vec<f64> = scores.iter().map(|score| 1.0 / (1.0 + (-score).exp())).collect();
+        let weights: Vec<f64> = share.iter().map(|pi| pi * (1.0 - pi)).collect();
+        let observed = |row: usize| if row < x_rows { 1.0 } else { 0.0 };
+        let residuals = share.iter().enumerate().map(|(row, pi)| observed(row) - pi).collect();
+        let size = beta.len();
+        let left = Panels::pack(size, rows, |k| &design[k * rows..][..rows], Some(&weights));
+        let right = Panels::pack(size, rows, |k| &design[k * rows..][..rows], None);
+        let matrix = product(size, size, &left, &right);
+        let information = Cholesky::new(&matrix, size)?;
+        let alone = |k: usize| information.pivot(k).powi(2) / matrix[k * size + k];
+        let sound = (0..size).all(|k| alone(k) > LEAST_LEFT);
+        sound.then_some(Self { weights, residuals, information })
+    }
+
+    /// Of the likelihood, with Firth's term or without.
+    fn gradient(&self, design: &[f64], firth: bool) -> Vec<f64> {
+        let rows = self.residuals.len();
+        let size = design.len() / rows;
+        let mut pull = self.residuals.clone();
+        if firth {
+            for (row, pull) in pull.iter_mut().enumerate() {
+                let mut leverage: Vec<f64> = (0..size).map(|k| design[k * rows + row]).collect();
+                self.information.solve_lower(&mut leverage);
+                let weight = self.weights[row] * leverage.iter().map(|v| v * v).sum::<f64>();
+                // Observed less fitted is 1 - pi for `x` and -pi for `y`.
+                let pi = if *pull > 0.0 { 1.0 - *pull } else { -*pull };
+                *pull += weight * (0.5 - pi);
+            }
+        }
+        let inner = |column: &[f64]| column.iter().zip(&pull).map(|(f, r)| f * r).sum();
+        design.chunks_exact(rows).map(inner).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    const PLAIN: LogisticSettings =
+        LogisticSettings { firth: false, tolerance: 1e-10, max_iter: 50 };
+
+    fn table() -> Array2<f64> {
+        Array2::from_shape_fn((60, 9), |(r, u)| {
+            let noise = (((r * 9 + u) * 389 + r * r * 31 + u * u * r * 7) % 997) as f64 / 500.0;
+            noise + if r < 25 { 0.1 * u as f64 } else { 0.0 }
+        })
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
+    fn a_group_of_one_is_its_estimate_over_its_error() {
+        let table = table();
+        let monitor = Monitor::new();
+        let got = logistic_tests(table.view(), 25, &[1; 9], &[1, 4], &PLAIN, &monitor);
+        let got = got.unwrap().unwrap();
+        assert!(got.converged);
+        for k in 0..9 {
+            let z = got.estimate[k] / got.error[k];
+            assert!((z * z - got.statistic[k]).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
+    fn groups_do_not_depend_on_the_scale_of_columns() {
+        let (table, monitor) = (table(), Monitor::new());
+        let mut scaled = table.clone();
+        scaled.column_mut(3).mapv_inplace(|f| 1e3 * f + 5.0);
+        for firth in [false, true] {
+            let settings = LogisticSettings { firth, ..PLAIN };
+            let run = |table: &Array2<f64>| {
+                logistic_tests(table.view(), 25, &[2, 3, 4], &[1], &settings, &monitor)
+                    .unwrap()
+                    .unwrap()
+            };
+            let (one, other) = (run(&table), run(&scaled));
+            for (a, b) in one.statistic.iter().zip(&other.statistic) {
+                assert!((a - b).abs() < 1e-6 * a.abs());
+            }
+            assert!((one.estimate[3] - 1e3 * other.estimate[3]).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_not() {
+        let (mut table, monitor) = (table(), Monitor::new());
+        let first = table.column(0).to_owned();
+        table.column_mut(1).assign(&first);
+        table.column_mut(2).fill(7.0);
+        let run = |support: &[usize]| {
+            logistic_tests(table.view(), 25, &[1; 9], support, &PLAIN, &monitor)
+        };
+        assert!(run(&[0, 1]).unwrap().is_none());
+        let got = run(&[0]).unwrap().unwrap();
+        assert!(got.statistic[1].is_nan() && got.statistic[2].is_nan());
+        assert!(got.statistic[3].is_finite());
+        assert!(run(&[0, 0]).is_err() && run(&[9]).is_err());
+    }
+}

@@ -1,0 +1,189 @@
+//! The null of the tests at the empty support, from shuffles of the two samples.
+//!
+//! At the empty support the tests are those of correlations and cost a few products of matrices. They
+//! are nearly pivotal, so the same null serves the tests given any support.
+
+use super::edge_count;
+use super::moderate::{freedom, moderate, Statistics};
+use super::moments::{fourth_moments, EdgeMoments};
+use super::sample::{Pair, Sample};
+use crate::error::{Error, Result};
+use crate::monitor::Monitor;
+use rayon::prelude::*;
+
+/// Up to this many values are kept as they are.
+const MOST_EXACT: usize = 1 << 20;
+/// With more, those below this are counted in bins; all p-values of interest are above.
+const TAIL_FROM: f64 = 2.0;
+/// Bins for each unit of |z|: between them p-values are off by less than a millionth.
+const BINS: f64 = 4096.0;
+
+/// What one set of z has to say about all edges together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// The largest |z|.
+    pub largest: f64,
+    /// The sum of their squares.
+    pub squares: f64,
+}
+
+/// The values of |z| over all edges and shuffles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Null {
+    /// How many there are.
+    pub count: usize,
+    /// Those of at least `tail_from`, in order.
+    pub tail: Vec<f64>,
+    /// Zero where all are kept.
+    pub tail_from: f64,
+    /// How many there are in each of equal bins from 0 to `tail_from`.
+    pub bins: Vec<usize>,
+    /// Each shuffle.
+    pub shuffles: Vec<Seen>,
+    /// The samples as they are.
+    pub observed: Seen,
+}
+
+/// Test the samples as they are, and shuffles of them: each is the rows of both samples together (`x`
+/// first) that become `x`.
+pub fn shuffle_null(pair: &Pair, shuffles: &[Vec<usize>], monitor: &Monitor) -> Result<Null> {
+    let rows = pair.rows();
+    let sound = |shuffle: &Vec<usize>| {
+        let mut sorted = shuffle.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        sorted.len() == pair.x.rows() && sorted.iter().all(|row| *row < rows)
+    };
+    if !shuffles.iter().all(sound) {
+        return Err(Error::Argument(
+            "a shuffle must name as many different rows as `x` has".into(),
+        ));
+    }
+    let count = edge_count(pair.variables()) * shuffles.len();
+    let tail_from = if count > MOST_EXACT { TAIL_FROM } else { 0.0 };
+    monitor.start(shuffles.len() + 1);
+    let one = |pair: &Pair| -> Result<Vec<f64>> {
+        let z = moderate(&empty_tests(pair, monitor)?).z;
+        monitor.advance();
+        Ok(z)
+    };
+    let observed = see(&one(pair)?);
+    let parts: Vec<Part> = shuffles
+        .par_iter()
+        .map(|shuffle| Ok(Part::new(&one(&pair.shuffled(shuffle))?, tail_from)))
+        .collect::<Result<_>>()?;
+    let mut null = Null {
+        count,
+        tail: Vec::new(),
+        tail_from,
+        bins: vec![0; bin_count(tail_from)],
+        shuffles: parts.iter().map(|part| part.seen).collect(),
+        observed,
+    };
+    for part in parts {
+        null.tail.extend(part.tail);
+        null.bins.iter_mut().zip(&part.bins).for_each(|(all, more)| *all += more);
+    }
+    null.tail.par_sort_unstable_by(f64::total_cmp);
+    Ok(null)
+}
+
+fn bin_count(tail_from: f64) -> usize {
+    (tail_from * BINS) as usize
+}
+
+fn see(z: &[f64]) -> Seen {
+    Seen {
+        largest: z.iter().fold(0.0, |largest: f64, z| largest.max(z.abs())),
+        squares: z.iter().map(|z| z * z).sum(),
+    }
+}
+
+/// What is kept of one shuffle.
+struct Part {
+    seen: Seen,
+    tail: Vec<f64>,
+    bins: Vec<usize>,
+}
+
+impl Part {
+    fn new(z: &[f64], tail_from: f64) -> Self {
+        let mut part = Self { seen: see(z), tail: Vec::new(), bins: vec![0; bin_count(tail_from)] };
+        for size in z.iter().map(|z| z.abs()) {
+            if size >= tail_from {
+                part.tail.push(size);
+            } else if let Some(bin) = part.bins.get_mut((size * BINS) as usize) {
+                *bin += 1;
+            }
+        }
+        part
+    }
+}
+
+/// The tests of all edges at the empty support.
+pub fn empty_tests(pair: &Pair, monitor: &Monitor) -> Result<Statistics> {
+    let one = |sample: &Sample| -> Result<(EdgeMoments, Vec<f64>)> {
+        Ok((EdgeMoments::new(sample, monitor)?, fourth_moments(sample)))
+    };
+    let (x, x_fourth) = one(&pair.x)?;
+    let (y, y_fourth) = one(&pair.y)?;
+    let (n_x, n_y) = (pair.x.rows() as f64, pair.y.rows() as f64);
+    let variance = |moments: &EdgeMoments, fourth: &[f64], e: usize, i: usize, j: usize| {
+        let (r, squares) = (moments.product[e], moments.squares[e]);
+        let own = fourth[i] + fourth[j] + 2.0 * squares;
+        squares - r * moments.cubes[e] + 0.25 * r * r * own
+    };
+    let mut tests = Statistics::default();
+    let mut e = 0;
+    for j in 1..pair.variables() {
+        for i in 0..j {
+            let v = variance(&x, &x_fourth, e, i, j) / (n_x - 2.0)
+                + variance(&y, &y_fourth, e, i, j) / (n_y - 2.0);
+            let fourth = x.fourths[e] / n_x.powi(3) + y.fourths[e] / n_y.powi(3);
+            tests.numerator.push(x.product[e] - y.product[e]);
+            tests.variance.push(v);
+            tests.model.push((1.0 + x.product[e] * y.product[e]) * (1.0 / n_x + 1.0 / n_y));
+            tests.freedom.push(freedom(v, fourth, pair.rows()));
+            e += 1;
+        }
+    }
+    Ok(tests)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    fn pair(d: usize) -> Pair {
+        let sample = |rows: usize, step: usize| {
+            Array2::from_shape_fn((rows, d), |(r, u)| {
+                (((r * d + u) * step + r * r * 31 + u * u * r * 7) % 997) as f64
+            })
+        };
+        Pair::new(sample(17, 389).view(), sample(14, 613).view()).unwrap()
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
+    fn the_first_rows_as_x_are_no_shuffle() {
+        let pair = pair(9);
+        let null = shuffle_null(&pair, &[(0..17).collect()], &Monitor::new()).unwrap();
+        let same = null.shuffles[0];
+        assert!((same.largest - null.observed.largest).abs() < 1e-12);
+        assert!((same.squares - null.observed.squares).abs() < 1e-10);
+        assert_eq!(null.tail.len(), 36);
+        for wrong in [vec![0], vec![0; 17], (15..32).collect()] {
+            assert!(shuffle_null(&pair, &[wrong], &Monitor::new()).is_err());
+        }
+    }
+
+    #[test]
+    fn bins_and_tail_hold_every_value() {
+        let z: Vec<f64> = (0..1000).map(|k| f64::from(k) / 250.0 - 1.0).collect();
+        let part = Part::new(&z, TAIL_FROM);
+        assert_eq!(part.tail.len() + part.bins.iter().sum::<usize>(), z.len());
+        assert!(part.tail.iter().all(|size| *size >= TAIL_FROM));
+        assert_eq!(Part::new(&z, 0.0).tail.len(), z.len());
+    }
+}

@@ -1,0 +1,372 @@
+# Tests of every edge given a support: against the formulas in plain R
+# (helper-score.R), and what must hold whatever the numbers are.
+
+one <- kliep_control(threads = 1)
+
+score_pair <- function(d, n_x, n_y, seed = 1) {
+    withr::with_seed(seed, {
+        mixed <- function(n) {
+            matrix(rnorm(n * d), n) %*% (diag(d) + matrix(rnorm(d^2), d) / d)
+        }
+        check_samples(mixed(n_x)^3, mixed(n_y))
+    })
+}
+
+support_of <- function(numbers, d) {
+    factors <- plain_factors(d)[numbers, ]
+    data.frame(from = factors$i, to = factors$j)
+}
+
+test_that("scores, estimates and variances are those of the formula", {
+    for (d in c(2, 3, 8, 9, 17, 26)) {
+        samples <- score_pair(d, 41, 54)
+        factors <- d * (d + 1) / 2
+        for (size in c(0, 1, min(d, 7))) {
+            numbers <- withr::with_seed(d, sort(sample.int(factors, size)))
+            want <- plain_tests(samples$x, samples$y, numbers)
+            got <- score_edges(samples, support_of(numbers, d), one)
+            for (part in names(want)) {
+                expect_equal(got[[part]], want[[part]], tolerance = 1e-9)
+            }
+        }
+    }
+})
+
+test_that("edges are covered at sizes around the blocks they are tested in", {
+    # 128 edges of one variable are looked at together, eight in a panel.
+    for (d in c(127, 130, 137)) {
+        samples <- score_pair(d, 15, 25)
+        support <- data.frame(from = c(1, 5, 9), to = c(d, 5, 20))
+        got <- score_edges(samples, support, one)
+        expect_length(got$numerator, d * (d - 1) / 2)
+        # A few edges by a pair of samples that has only their variables.
+        few <- c(1, 5, 9, 20, 77, d - 1, d)
+        part <- list(x = samples$x[, few], y = samples$y[, few])
+        small <- data.frame(from = match(support$from, few),
+                            to = match(support$to, few))
+        want <- score_edges(part, small, one)
+        pairs <- pair_from_index(seq_along(want$numerator))
+        at <- (few[pairs$to] - 1) * (few[pairs$to] - 2) / 2 + few[pairs$from]
+        expect_equal(got$numerator[at], want$numerator, tolerance = 1e-9)
+        expect_equal(got$variance[at], want$variance, tolerance = 1e-9)
+        expect_equal(got$model[at], want$model, tolerance = 1e-9)
+    }
+})
+
+test_that("a score over its information is the step to the estimate", {
+    samples <- score_pair(8, 60, 50)
+    support <- data.frame(from = c(1, 2), to = c(4, 2))
+    without <- score_edges(samples, support, one)
+    with <- score_edges(samples, rbind(support, c(3, 7)), one)
+    at <- 6 * 5 / 2 + 3
+    expect_equal(without$numerator[at] / without$information[at],
+                 with$support[3])
+    expect_identical(with$numerator[at], with$support[3])
+    expect_identical(with$information[at], 1)
+})
+
+test_that("variances are moderated as in limma", {
+    for (d in c(12, 25)) {
+        samples <- score_pair(d, 80, 70)
+        got <- score_edges(samples, support_of(c(2, 9, 20), d), one)
+        want <- plain_moderate(got)
+        for (part in names(want)) {
+            expect_equal(got$moderated[[part]], want[[part]], tolerance = 1e-7)
+        }
+    }
+})
+
+test_that("the null is that of shuffled samples", {
+    samples <- score_pair(9, 22, 31)
+    both <- rbind(samples$x, samples$y)
+    shuffles <- withr::with_seed(1, replicate(5, sample.int(53, 22)))
+    null <- rust_shuffle_null(plain_standardise(samples$x),
+                              plain_standardise(samples$y), shuffles, 1L)
+    both <- rbind(plain_standardise(samples$x), plain_standardise(samples$y))
+    z <- apply(shuffles, 2, function(rows) {
+        plain_moderate(plain_empty(both[rows, ], both[-rows, ]))$z
+    })
+    expect_equal(null$tail, sort(abs(as.vector(z))), tolerance = 1e-8)
+    expect_equal(null$largest, apply(abs(z), 2, max), tolerance = 1e-8)
+    expect_equal(null$squares, colSums(z^2), tolerance = 1e-8)
+    seen <- plain_moderate(plain_empty(samples$x, samples$y))$z
+    expect_equal(null$observed, c(max(abs(seen)), sum(seen^2)),
+                 tolerance = 1e-8)
+    expect_equal(null_quantile(null, 0.95),
+                 quantile(abs(z), 0.95, names = FALSE))
+    # Beyond the largest the tail of a normal takes over.
+    at <- c(0, null$tail[c(3, 40)], 1, max(null$tail))
+    expect_equal(p_from_null(at, null), vapply(at, function(value) {
+        (1 + sum(null$tail >= value)) / (1 + null$count)
+    }, 1))
+    expect_lt(p_from_null(2 * max(null$tail), null), 1 / (1 + null$count))
+})
+
+test_that("a null in bins gives the p-values of all its values", {
+    values <- sort(abs(qt(ppoints(2e5), 8)))
+    null <- list(count = length(values), tail = values[values >= 2],
+                 tail_from = 2,
+                 bins = tabulate(floor(values[values < 2] * 4096) + 1, 8192))
+    whole <- list(count = length(values), tail = values, tail_from = 0,
+                  bins = numeric())
+    z <- c(-7, -3, -1.2, 0, 1e-5, 0.3, 1.7, 1.99999, 2, 2.5, 4, 40)
+    expect_equal(p_from_null(z, null), p_from_null(z, whole), tolerance = 1e-5)
+    expect_equal(null_quantile(null, 0.5), null_quantile(whole, 0.5),
+                 tolerance = 1e-3)
+    expect_identical(null_quantile(null, 0.999), null_quantile(whole, 0.999))
+})
+
+test_that("more than a million values are kept in bins and a tail", {
+    skip_on_cran()
+    samples <- score_pair(210, 12, 12)
+    null <- withr::with_seed(1, shuffle_null(samples, 49L, one))
+    expect_identical(null$tail_from, 2)
+    expect_equal(sum(null$bins) + length(null$tail), null$count)
+    expect_false(is.unsorted(null$tail))
+    expect_equal(max(null$tail), max(null$largest))
+})
+
+test_that("node-wise partial correlations are those of glmnet's lasso", {
+    skip_if_not_installed("glmnet")
+    samples <- score_pair(12, 60, 70)
+    delta <- 0.8
+    got <- neighbour_tests(samples, one, deltas = c(1.5, delta))
+    alone <- neighbour_tests(samples, one, deltas = delta)
+    partial <- function(x) {
+        x <- plain_standardise(x)
+        n <- nrow(x)
+        d <- ncol(x)
+        lambda <- delta * sqrt(log(d) / n)
+        b <- vapply(seq_len(d), function(j) {
+            fit <- glmnet::glmnet(x[, -j], x[, j], lambda = lambda * 2:1,
+                                  standardize = FALSE, intercept = FALSE,
+                                  thresh = 1e-20)
+            append(as.numeric(fit$beta[, 2]), 0, j - 1)
+        }, numeric(d))
+        residual <- x - x %*% b
+        r <- crossprod(residual) / n
+        debiased <- r + diag(r) * b + t(diag(r) * b)
+        -(debiased / sqrt(tcrossprod(diag(r))))[upper.tri(r)]
+    }
+    expect_equal(alone$partial_x, partial(samples$x), tolerance = 1e-6)
+    expect_equal(alone$partial_y, partial(samples$y), tolerance = 1e-6)
+    expect_length(got$misfit, 2)
+    expect_identical(got$chosen, which.min(got$misfit))
+})
+
+test_that("logistic tests are those of glm() with sandwich variances", {
+    withr::local_seed(2)
+    n <- c(70, 90)
+    table <- matrix(rnorm(sum(n) * 6), sum(n))
+    table[seq_len(n[1]), 2] <- table[seq_len(n[1]), 2] + 0.5
+    from_x <- rep(1:0, n)
+    got <- logistic_tests(table, n[1], rep(1L, 6), c(2L, 5L), one)
+    expect_true(got$converged)
+    expect_false(got$firth)
+    fit <- glm(from_x ~ table[, c(2, 5)], family = binomial,
+               control = list(epsilon = 1e-14))
+    expect_equal(got$estimate[c(2, 5)], unname(coef(fit)[-1]))
+    x <- cbind(1, table[, c(2, 5)])
+    bread <- solve(crossprod(x, x * fitted(fit) * (1 - fitted(fit))))
+    meat <- crossprod(x * (from_x - fitted(fit)))
+    se <- sqrt(diag(bread %*% meat %*% bread))[-1]
+    expect_equal(got$se[c(2, 5)], se, tolerance = 1e-6)
+    w <- fitted(fit) * (1 - fitted(fit))
+    f <- lm.wfit(x, table[, 3], w)$residuals
+    score <- sum(f * (from_x - fitted(fit)))
+    expect_equal(got$groups$statistic[3],
+                 score^2 / sum((f * (from_x - fitted(fit)))^2))
+    # Together a group is a quadratic form, whatever the basis of its columns.
+    mixed <- table
+    mixed[, 3:4] <- table[, 3:4] %*% matrix(c(2, 1, -1, 3), 2)
+    sizes <- c(1L, 1L, 2L, 1L, 1L)
+    grouped <- logistic_tests(table, n[1], sizes, 2L, one)
+    expect_equal(logistic_tests(mixed, n[1], sizes, 2L, one)$groups,
+                 grouped$groups)
+})
+
+test_that("Firth's term adds half an observation to each cell", {
+    table <- cbind(rep(c(1, 0, 1, 0), c(9, 3, 4, 8)), 1:24)
+    got <- rust_logistic_tests(table, 12L, c(1L, 1L), list(
+        firth = TRUE, support = 1L, tol = 1e-10, max_iter = 100L, threads = 1L
+    ))
+    expect_equal(got$estimate[1], log(9.5 * 8.5 / (3.5 * 4.5)))
+    # There is an estimate where maximum likelihood has none.
+    apart <- cbind(rep(1:0, c(12, 12)), 1:24)
+    settings <- list(firth = TRUE, support = 1L, tol = 1e-8, max_iter = 100L,
+                     threads = 1L)
+    got <- rust_logistic_tests(apart + 0, 12L, c(1L, 1L), settings)
+    expect_true(got$converged)
+    expect_equal(got$estimate[1], 2 * log(12.5 / 0.5))
+})
+
+test_that("the numbers do not depend on the number of threads", {
+    samples <- score_pair(33, 25, 31)
+    shuffles <- withr::with_seed(1, replicate(7, sample.int(56, 25)))
+    support <- data.frame(from = c(1, 2, 7), to = c(9, 2, 30))
+    table <- rbind(samples$x, samples$y)
+    run <- function(threads) {
+        control <- kliep_control(threads = threads)
+        list(score_edges(samples, support, control),
+             rust_shuffle_null(samples$x, samples$y, shuffles, threads),
+             neighbour_tests(samples, control),
+             logistic_tests(table, 25, rep(1L, 33), 1:3, control))
+    }
+    expect_identical(run(1L), run(3L))
+})
+
+test_that("swapping the samples turns signs and nothing else", {
+    for (n in list(c(30, 30), c(25, 40))) {
+        samples <- score_pair(12, n[1], n[2])
+        run <- function(x, y) {
+            withr::with_seed(5, find_changes(x, y, control = one))
+        }
+        ahead <- run(samples$x, samples$y)
+        back <- run(samples$y, samples$x)
+        signed <- c("estimate", "z")
+        back$edges[signed] <- -back$edges[signed]
+        partial <- c("partial_x", "partial_y")
+        back$edges[partial] <- back$edges[rev(partial)]
+        expect_identical(back, ahead)
+        # Also where the samples are not brought into one order.
+        support <- data.frame(from = 1:2, to = 3:4)
+        one_way <- score_edges(samples, support, one)
+        other <- score_edges(list(x = samples$y, y = samples$x), support, one)
+        expect_equal(other$numerator, -one_way$numerator, tolerance = 1e-9)
+        expect_equal(other$variance, one_way$variance, tolerance = 1e-9)
+        expect_equal(other$model, one_way$model, tolerance = 1e-9)
+    }
+})
+
+test_that("changed edges are found, and none where nothing changed", {
+    withr::local_seed(1)
+    pair <- sim_gaussian(d = 20, n = 500, n_changed = 4, density = 0.1,
+                         edge = 0.4, change = -0.8)
+    found <- find_changes(pair$x, pair$y, control = one)
+    truth <- paste(pair$truth$from, pair$truth$to)
+    seen <- paste(found$edges$from, found$edges$to)[found$edges$changed]
+    expect_gte(sum(truth %in% seen), 2)
+    expect_lte(sum(!(seen %in% truth)), 1)
+    expect_lte(found$global, 0.1)
+    expect_equal(nrow(found$edges), 190)
+    expect_named(found$edges, c(
+        "from", "to", "estimate", "se", "z", "p_value", "p_nodewise",
+        "p_combined", "q_value", "in_support", "partial_x", "partial_y",
+        "changed"
+    ))
+    expect_equal(sum(found$edges$in_support),
+                 sum(found$support$from < found$support$to))
+    same <- find_changes(pair$x[1:250, ], pair$x[251:500, ], control = one)
+    expect_false(any(same$edges$changed))
+})
+
+test_that("samples that cannot be tested are refused with a reason", {
+    samples <- score_pair(4, 20, 20)
+    expect_error(find_changes(samples$x[1:9, ], samples$y),
+                 class = "kliep_error_size")
+    constant <- samples$x
+    constant[, 2] <- 7
+    expect_error(find_changes(constant, samples$y),
+                 class = "kliep_error_constant")
+    expect_error(find_changes(samples$x, samples$y, fdr = 1),
+                 class = "kliep_error_argument")
+    expect_error(find_changes(samples$x, samples$y[, -1]),
+                 class = "kliep_error_dimension")
+    # Factors of a variable that is there twice.
+    twice <- function(x) cbind(x, x[, 1])
+    copies <- list(x = twice(samples$x), y = twice(samples$y))
+    support <- data.frame(from = c(1, 2), to = c(2, 5))
+    expect_null(score_edges(copies, support, one))
+    expect_silent(find_changes(copies$x, copies$y, control = one))
+})
+
+test_that("the smallest samples give numbers", {
+    for (d in c(2, 3)) {
+        samples <- score_pair(d, 10, 10)
+        found <- find_changes(samples$x, samples$y, control = one)
+        expect_equal(nrow(found$edges), d * (d - 1) / 2)
+        expect_false(anyNA(found$edges))
+    }
+})
+
+test_that("progress is told, and an interrupt or a time limit ends it", {
+    samples <- score_pair(40, 30, 30)
+    shuffles <- withr::with_seed(1, replicate(9, sample.int(60, 30)))
+    calls <- list(
+        function(f) score_edges(samples, data.frame(from = 1, to = 2), one, f),
+        function(f) rust_shuffle_null(samples$x, samples$y, shuffles, 1L, f),
+        function(f) neighbour_tests(samples, one, f)
+    )
+    for (call in calls) {
+        seen <- NULL
+        call(function(done, total) seen <<- c(done, total))
+        expect_identical(seen[1], seen[2])
+        stopped <- tryCatch(call(function(done, total) {
+            stop(structure(class = c("interrupt", "condition"), list()))
+        }), interrupt = function(condition) "interrupted")
+        expect_identical(stopped, "interrupted")
+    }
+    skip_on_cran()
+    large <- score_pair(700, 100, 100)
+    took <- system.time(expect_error({
+        setTimeLimit(elapsed = 0.5)
+        on.exit(setTimeLimit())
+        withr::with_seed(1, shuffle_null(large, 400L, one))
+    }, "time limit"))
+    setTimeLimit()
+    expect_lt(took[["elapsed"]], 5)
+})
+
+test_that("given a support, the prototype has the same numbers", {
+    skip_on_cran()
+    skip_if_not_installed("glmnet")
+    file <- Sys.getenv("KLIEPNET_SHARED")
+    if (file == "") {
+        up <- normalizePath(".")
+        while (dirname(up) != up && !dir.exists(file.path(up, "shared"))) {
+            up <- dirname(up)
+        }
+        file <- file.path(up, "shared")
+    }
+    file <- file.path(file, "prototypes", "score_tests.R")
+    skip_if_not(file.exists(file), "no prototype here (KLIEPNET_SHARED)")
+    prototype <- new.env()
+    sys.source(file, prototype)
+    withr::local_seed(3)
+    pair <- sim_gaussian(d = 40, n = c(x = 150, y = 120))
+    samples <- check_samples(pair$x, pair$y)
+    m <- prototype$moments(samples$x, samples$y)
+    shuffles <- replicate(19, sample.int(270, 150))
+    both <- rbind(m$x, m$y)
+    z <- apply(shuffles, 2, function(rows) {
+        prototype$moderate(prototype$empty_tests(
+            prototype$standardise(both[rows, ]),
+            prototype$standardise(both[-rows, ])
+        ))$z
+    })
+    null <- rust_shuffle_null(samples$x, samples$y, shuffles, 1L)
+    expect_equal(null$tail, sort(abs(as.vector(z))), tolerance = 1e-8)
+    expect_equal(global_p_value(null), prototype$any_change(m, z))
+    path <- screening_path(samples, one)
+    want <- prototype$choose_support(m, path, z)
+    got <- choose_support(samples, path, null, one)
+    expect_setequal(pair_key(got$support), want$support)
+    expect_equal(got$tests$numerator, want$tests$num, tolerance = 1e-8)
+    expect_equal(got$tests$variance, want$tests$v, tolerance = 1e-8)
+    expect_equal(got$tests$model, want$tests$h, tolerance = 1e-8)
+    expect_equal(got$tests$freedom, want$tests$df, tolerance = 1e-8)
+    expect_equal(got$tests$moderated$z, want$z, tolerance = 1e-8)
+    expect_equal(got$p_value, want$p, tolerance = 1e-8)
+    # The prototype's lasso is less exact.
+    near <- neighbour_tests(samples, one)
+    expect_equal(near$moderated$z, prototype$neighbourhood_tests(m),
+                 tolerance = 0.01)
+    p <- runif(50)
+    expect_equal(combine_p_values(p, rev(p)), prototype$combine(p, rev(p)))
+    f <- matrix(rnorm(100 * 8), 100)
+    expect_equal(
+        with(logistic_tests(f, 40, rep(1L, 8), c(2L, 3L), one), estimate / se),
+        prototype$logistic_tests(f, rep(1:0, c(40, 60)), c(2, 3)),
+        tolerance = 1e-6
+    )
+})
