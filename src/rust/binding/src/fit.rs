@@ -178,7 +178,7 @@ pub const MOST_STEPS: usize = 100_000;
 /// Penalties as they may be given, falling.
 fn levels(values: &[f64]) -> Result<Vec<f64>> {
     let good = values.iter().all(|value| *value >= 0.0 && value.is_finite());
-    if !good || values.is_empty() || !values.is_sorted_by(|a, b| a >= b) {
+    if !good || values.is_empty() || values.windows(2).any(|pair| pair[0] < pair[1]) {
         return Err(Failure::argument("`lambda2` must be finite, 0 or more, and not rise"));
     }
     Ok(values.to_vec())

@@ -2,6 +2,9 @@
 //!
 //! `cargo bench -p kliepnet-core --bench pass` prints both and their ratio.
 
+#[cfg(feature = "avx512")]
+extern crate pulp_avx512 as pulp;
+
 use kliepnet_core::data::{Samples, Standardize};
 use kliepnet_core::factors::PenaltyFactors;
 use kliepnet_core::features::{Basis, Products};

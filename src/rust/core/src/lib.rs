@@ -2,6 +2,10 @@
 //!
 //! Nothing here knows about R. A module uses only what stands above it.
 
+// The version of pulp that has AVX-512, in the place of the one that an older rustc compiles.
+#[cfg(feature = "avx512")]
+extern crate pulp_avx512 as pulp;
+
 pub mod error;
 pub mod monitor;
 

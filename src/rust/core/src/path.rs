@@ -195,7 +195,7 @@ fn follow(
     let grid = settings.grid.values(lambda_max);
     let tolerance = Tolerance { relative: settings.tolerance, scale: lambda_max };
     let solver: Box<dyn Adjust> = match settings.method {
-        Method::Auto => default,
+        Method::Auto => default.into_adjust(),
         Method::Primal => Box::new(Primal::new(problem, limits)),
         Method::Dual if settings.lambda1 > 0.0 => Box::new(Dual::new(problem, limits)),
         Method::Dual => return Err(Error::Argument("the dual needs lambda1 > 0".into())),

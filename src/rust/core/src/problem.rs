@@ -109,9 +109,21 @@ pub trait Design: Sync {
     }
 }
 
+/// A design behind a pointer as a plain one; rustc takes one for the other by itself from 1.86 on.
+pub trait AsDesign {
+    /// This very design.
+    fn as_design(&self) -> &dyn Design;
+}
+
+impl<D: Design> AsDesign for D {
+    fn as_design(&self) -> &dyn Design {
+        self
+    }
+}
+
 /// A design that gives out single rows of H and goes from alpha to theta and its scores in one go:
 /// what Newton needs.
-pub trait RowDesign: Design {
+pub trait RowDesign: Design + AsDesign {
     /// The length of a row: how many scores there are.
     fn width(&self) -> usize;
     /// The rows of a factor's features, by numbers that last as long as `generation` stays.

@@ -170,7 +170,7 @@ fn solver<'a>(problem: &'a Problem, limits: Limits) -> Box<dyn Auto + 'a> {
     let free = problem.penalty.unpenalised(problem.features.factors());
     // Without a factor to start from, the first fit is theta = 0, which has no curvature.
     if free.is_empty() || coefficients(&problem.features) > TALL {
-        return auto(problem, limits);
+        return auto(problem, limits).into_auto();
     }
     match &problem.features {
         Features::Products(products) => {

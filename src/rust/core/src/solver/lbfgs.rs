@@ -16,7 +16,6 @@ use argmin::core::{
 };
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
-use ndarray::Array1;
 use std::cell::RefCell;
 
 /// Steps whose curvature is remembered.
@@ -26,9 +25,9 @@ const LEAST_ROOT: f64 = 1e-150;
 /// The smallest at the start: the gradient in v dies out with v, so L-BFGS would never leave less.
 const LEAST_START: f64 = 1e-3;
 
-type Search = MoreThuenteLineSearch<Array1<f64>, Array1<f64>, f64>;
-type Inner = LBFGS<Search, Array1<f64>, Array1<f64>, f64>;
-type Iterate = IterState<Array1<f64>, Array1<f64>, (), (), (), f64>;
+type Search = MoreThuenteLineSearch<Vec<f64>, Vec<f64>, f64>;
+type Inner = LBFGS<Search, Vec<f64>, Vec<f64>, f64>;
+type Iterate = IterState<Vec<f64>, Vec<f64>, (), (), (), f64>;
 
 /// Where a maximisation of the dual ended.
 pub struct Ended {
@@ -73,7 +72,7 @@ pub fn solve(
 }
 
 struct Run {
-    roots: Array1<f64>,
+    roots: Vec<f64>,
     iterations: usize,
 }
 
@@ -89,7 +88,7 @@ struct Dual<'a> {
 
 #[derive(Clone)]
 struct Evaluation {
-    roots: Array1<f64>,
+    roots: Vec<f64>,
     scores: Vec<f64>,
     weights: Weights,
     theta: Vec<f64>,
@@ -106,20 +105,20 @@ impl Evaluation {
 
 impl Dual<'_> {
     /// The unknowns at these scores, about 1 in size.
-    fn roots(&self, scores: &[f64]) -> Array1<f64> {
+    fn roots(&self, scores: &[f64]) -> Vec<f64> {
         let alpha = self.loss.weights(scores).alpha;
         let count = alpha.len() as f64;
         alpha.iter().map(|a| (a * count).sqrt().max(LEAST_START)).collect()
     }
 
     /// The scores whose softmax is `v^2 / |v|^2`.
-    fn scores(&self, roots: &Array1<f64>) -> Vec<f64> {
+    fn scores(&self, roots: &Vec<f64>) -> Vec<f64> {
         let bases = self.loss.terms().iter().flat_map(|term| &term.log_base);
         let score = |(v, base): (&f64, &f64)| 2.0 * v.abs().max(LEAST_ROOT).ln() - base;
         roots.iter().zip(bases).map(score).collect()
     }
 
-    fn run(&self, start: &Array1<f64>, tolerance: Tolerance, max_iter: usize) -> Result<Run> {
+    fn run(&self, start: &Vec<f64>, tolerance: Tolerance, max_iter: usize) -> Result<Run> {
         let inner: Inner = LBFGS::new(Search::new(), MEMORY);
         let inner = inner.with_tolerance_grad(0.0).and_then(|s| s.with_tolerance_cost(0.0));
         let inner = inner.map_err(|error| Error::Numeric(error.to_string()))?;
@@ -145,9 +144,9 @@ impl Dual<'_> {
         }
     }
 
-    fn at(&self, roots: &Array1<f64>) -> Evaluation {
+    fn at(&self, roots: &Vec<f64>) -> Evaluation {
         if let Some(last) = self.last.borrow().as_ref() {
-            if last.roots == roots {
+            if last.roots == *roots {
                 return last.clone();
             }
         }
@@ -156,7 +155,7 @@ impl Dual<'_> {
         fresh
     }
 
-    fn evaluate(&self, roots: &Array1<f64>) -> Evaluation {
+    fn evaluate(&self, roots: &Vec<f64>) -> Evaluation {
         let scores = &self.scores(roots);
         let weights = self.loss.weights(scores);
         let mut theta = self.design.xi(&weights.alpha);
@@ -190,27 +189,27 @@ impl Dual<'_> {
 struct Objective<'a>(&'a Dual<'a>);
 
 impl CostFunction for Objective<'_> {
-    type Param = Array1<f64>;
+    type Param = Vec<f64>;
     type Output = f64;
 
-    fn cost(&self, roots: &Array1<f64>) -> std::result::Result<f64, ArgminError> {
+    fn cost(&self, roots: &Vec<f64>) -> std::result::Result<f64, ArgminError> {
         self.0.monitor.check()?;
         Ok(-self.0.at(roots).value)
     }
 }
 
 impl Gradient for Objective<'_> {
-    type Param = Array1<f64>;
-    type Gradient = Array1<f64>;
+    type Param = Vec<f64>;
+    type Gradient = Vec<f64>;
 
-    fn gradient(&self, roots: &Array1<f64>) -> std::result::Result<Array1<f64>, ArgminError> {
+    fn gradient(&self, roots: &Vec<f64>) -> std::result::Result<Vec<f64>, ArgminError> {
         let at = self.0.at(roots);
         let mut gradient: Vec<f64> =
             at.scores.iter().zip(&at.fitted).map(|(s, own)| s - own).collect();
         self.0.loss.centre(&at.weights.alpha, &mut gradient);
         let slope = at.weights.alpha.iter().zip(roots).map(|(a, v)| 2.0 * a / v);
         gradient.iter_mut().zip(slope).for_each(|(g, s)| *g *= s);
-        Ok(Array1::from(gradient))
+        Ok(gradient)
     }
 }
 
@@ -222,9 +221,7 @@ struct UntilGap<'a> {
 }
 
 impl<'a> Solver<Objective<'a>, Iterate> for UntilGap<'a> {
-    fn name(&self) -> &str {
-        "L-BFGS until a duality gap"
-    }
+    const NAME: &'static str = "L-BFGS until a duality gap";
 
     fn init(
         &mut self,

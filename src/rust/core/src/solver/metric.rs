@@ -87,7 +87,7 @@ impl Metric {
         max_iter: usize,
         monitor: &Monitor,
     ) -> Result<Solved> {
-        let mut point = Point::new(design, loss, lambda, start);
+        let mut point = Point::new(design.as_design(), loss, lambda, start);
         let mut iterations = 0;
         loop {
             monitor.check()?;
@@ -99,8 +99,8 @@ impl Metric {
             let way = self.way(design, lambda, &point, tolerance);
             let way_scores = design.scores(&way);
             if lambda.ridge == 0.0 {
-                let along = threshold_bound(design, loss, &way, &way_scores);
-                let there = threshold_bound(design, loss, &point.theta, &point.scores);
+                let along = threshold_bound(design.as_design(), loss, &way, &way_scores);
+                let there = threshold_bound(design.as_design(), loss, &point.theta, &point.scores);
                 let bound = along.max(there);
                 if let Some(status) = Status::beside_threshold(lambda.group, bound, false) {
                     return Ok(Solved { point, iterations, status });
@@ -252,7 +252,7 @@ fn search(
         let change = far * slope + curved + penalty(&theta) - before;
         if change <= ARMIJO * far * promised + noise {
             let scores = along(&from.scores, way_scores, far);
-            return Some(Point::with_scores(design, loss, lambda, theta, scores));
+            return Some(Point::with_scores(design.as_design(), loss, lambda, theta, scores));
         }
         far *= 0.5;
     }

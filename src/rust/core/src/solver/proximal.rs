@@ -42,7 +42,7 @@ impl Proximal {
         monitor: &Monitor,
     ) -> Result<Solved> {
         let lambda = Lambda { ridge: 0.0, group };
-        let mut point = Point::new(set, loss, lambda, start);
+        let mut point = Point::new(set.as_design(), loss, lambda, start);
         let (mut iterations, mut bound) = (0, f64::NEG_INFINITY);
         // An inner gap this small leaves the residual to the proximal pull.
         let enough = 0.01 * tolerance.residual().powi(2);
@@ -63,8 +63,8 @@ impl Proximal {
             let ended = newton.solve(&task, &point.scores, monitor)?;
             iterations += ended.iterations;
             let reached = ended.reached;
-            let next = ended.into_point(set, lambda);
-            bound = bound.max(best_bound(set, loss, &point, &next));
+            let next = ended.into_point(set.as_design(), lambda);
+            bound = bound.max(best_bound(set.as_design(), loss, &point, &next));
             if let Some(status) = Status::beside_threshold(group, bound, false) {
                 return Ok(Solved { point, iterations, status });
             }

@@ -4,7 +4,7 @@ use super::Limits;
 use crate::error::Result;
 use crate::loss::Loss;
 use crate::monitor::Monitor;
-use crate::problem::{Design, Lambda, RowDesign, Status, Tolerance};
+use crate::problem::{Lambda, RowDesign, Status, Tolerance};
 use crate::solver::fista::Fista;
 use crate::solver::newton::{Newton, Task};
 use crate::solver::proximal::Proximal;
@@ -68,9 +68,13 @@ impl Inner {
         let loss = &self.loss;
         let solved = match (by_gradients, method) {
             (Some(solved), _) => solved,
-            (None, InnerMethod::Fista) => {
-                self.fista.solve((design, loss, lambda), start, tolerance, max_iter, monitor)?
-            }
+            (None, InnerMethod::Fista) => self.fista.solve(
+                (design.as_design(), loss, lambda),
+                start,
+                tolerance,
+                max_iter,
+                monitor,
+            )?,
             (None, InnerMethod::Proximal) => {
                 let parts = (design, loss, lambda2);
                 self.proximal.solve(&mut self.newton, parts, start, tolerance, max_iter, monitor)?
@@ -128,7 +132,7 @@ impl Inner {
         max_iter: usize,
         monitor: &Monitor,
     ) -> Result<Option<Solved>> {
-        let parts = (design as &dyn Design, &self.loss, lambda);
+        let parts = (design.as_design(), &self.loss, lambda);
         let mut iterations = 0;
         let mut asked = tolerance;
         for _ in 0..LBFGS_ROUNDS {
@@ -166,12 +170,12 @@ impl Inner {
         };
         let ended = self.newton.solve(&task, &self.scores, monitor)?;
         let iterations = ended.iterations;
-        let point = ended.into_point(design, lambda);
+        let point = ended.into_point(design.as_design(), lambda);
         if tolerance.accepts(&point) {
             return Ok(Solved { point, iterations, status: Status::Converged });
         }
         // Weights that are all on one row leave Newton no slope to see: gradient steps do not mind.
-        let parts = (design as &dyn Design, &self.loss, lambda);
+        let parts = (design.as_design(), &self.loss, lambda);
         let left = max_iter.saturating_sub(iterations);
         let mut solved = self.fista.solve(parts, point.theta, tolerance, left, monitor)?;
         solved.iterations += iterations;

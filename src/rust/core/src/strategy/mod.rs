@@ -133,10 +133,24 @@ pub fn first_to_enter(design: &dyn Design, xi: &[f64]) -> f64 {
     (0..design.groups()).map(ratio).fold(0.0, f64::max)
 }
 
-/// What a path needs of its default solver.
-pub trait Follow: Auto + Adjust {}
+/// What a path needs of its default solver, which becomes one or the other by name: rustc takes it
+/// for either by itself from 1.86 on.
+pub trait Follow: Auto + Adjust {
+    /// As a solver that knows where its path starts.
+    fn into_auto(self: Box<Self>) -> Box<dyn Auto>;
+    /// As a solver whose problem can change.
+    fn into_adjust(self: Box<Self>) -> Box<dyn Adjust>;
+}
 
-impl<T: Auto + Adjust> Follow for T {}
+impl<T: Auto + Adjust + 'static> Follow for T {
+    fn into_auto(self: Box<Self>) -> Box<dyn Auto> {
+        self
+    }
+
+    fn into_adjust(self: Box<Self>) -> Box<dyn Adjust> {
+        self
+    }
+}
 
 /// The default for a problem of this size.
 pub fn auto(problem: &Problem, limits: Limits) -> Box<dyn Follow> {
