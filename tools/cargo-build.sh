@@ -1,18 +1,22 @@
 #!/bin/sh
 # Build the static library that src/entrypoint.o is linked with.
-#   cargo-build.sh <folder to add to the PATH> <target folder>
+#   cargo-build.sh <folder to add to the PATH> <target folder> [option...]
 # Called from src/, by Makevars, with what configure has found.
 
 set -e
 PATH=${1:+$1:}$PATH
 export PATH
 target_dir=$2
+shift 2
 
 # A default target of the user's would move the library elsewhere.
 unset CARGO_BUILD_TARGET
 
+# build [option...], beside those that configure has chosen
+options=$*
 build() {
-    cargo build --locked -j 2 --release --package kliepnet \
+    # shellcheck disable=SC2086
+    cargo build --locked -j 2 --release --package kliepnet $options \
         --manifest-path rust/Cargo.toml --target-dir "$target_dir" "$@"
 }
 

@@ -7,7 +7,7 @@ rust_minimum() {
     sed -n 's/.*rustc >= \([0-9][0-9.]*\).*/\1/p' DESCRIPTION
 }
 
-# version_at_least 1.95.0 1.89.0: is the first no older than the second?
+# version_at_least 1.95.0 1.81.0: is the first no older than the second?
 version_at_least() {
     printf '%s %s\n' "$1" "$2" | awk '{
         split($1, have, "."); split($2, want, ".")
@@ -59,6 +59,12 @@ find_rust_in() {
         export PATH
     fi
     return 0
+}
+
+# What to ask of cargo for the rustc that find_rust has found: AVX-512, which
+# it knows from 1.89 on. The crates and their tests take it by this name.
+rust_features() {
+    ! version_at_least "$rustc_version" 1.89.0 || echo "--features avx512"
 }
 
 # What to do when find_rust did not succeed, in one sentence.

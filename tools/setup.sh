@@ -1,7 +1,7 @@
 #!/bin/sh
 # Install what is missing, quietly when nothing is.
 #   setup.sh run | test | coverage | memcheck | lint | document | check |
-#       bioccheck | site
+#       bioccheck | site | msrv
 # On Debian and Ubuntu as root by apt; elsewhere it names what to install.
 
 set -e
@@ -33,6 +33,8 @@ described() {
 vignettes=dslabs
 tested=$(described Suggests | grep -vx dslabs || true)
 
+# By rustup, beside those there are.
+toolchain=
 commands="R cc make xz"
 packages=$(described Imports)
 case $purpose in
@@ -64,6 +66,10 @@ bioccheck)
 site)
     commands="$commands pandoc"
     packages="$packages $tested $vignettes pkgdown"
+    ;;
+msrv)
+    commands="$commands git rustup"
+    toolchain=$(rust_minimum)
     ;;
 *)
     echo "set-up: unknown purpose '$purpose'" >&2
@@ -160,8 +166,8 @@ if [ -n "$lacking" ] && can_install; then
         case $name in
         # Without the certificates cargo cannot fetch anything.
         rust) wanted="$wanted cargo-web rustc-web ca-certificates" ;;
-        # Debian has no clippy that goes with cargo-web.
-        cargo-clippy) ;;
+        # Debian 12 has no clippy that goes with cargo-web, and no rustup.
+        cargo-clippy | rustup) ;;
         *) wanted="$wanted $(package_of "$name")" ;;
         esac
     done
@@ -184,6 +190,21 @@ if [ -n "$packages" ] && can_install; then
     packages=$(missing_packages)
 fi
 
+# has_toolchain <version>
+has_toolchain() {
+    rustup which --toolchain "$1" rustc > /dev/null 2>&1
+}
+
+if [ -n "$toolchain" ] && command -v rustup > /dev/null &&
+    ! has_toolchain "$toolchain"; then
+    echo "set-up: rustup toolchain install $toolchain"
+    rustup toolchain install "$toolchain" --profile minimal > "$log" 2>&1 || {
+        cat "$log" >&2
+        echo "set-up: rustup could not install Rust $toolchain" >&2
+        exit 1
+    }
+fi
+
 # ---- or saying what to get -------------------------------------------------
 
 # What to type for R packages, which CRAN or Bioconductor has.
@@ -198,6 +219,7 @@ explain() {
     case $1 in
     rust) explain_rust ;;
     R) echo "R 4.2 or newer" ;;
+    rustup) echo "rustup, which installs one Rust beside another" ;;
     cc) echo "a C compiler (cc)" ;;
     cargo-fmt | cargo-clippy)
         echo "${1#cargo-} (rustup component add ${1#cargo-})"

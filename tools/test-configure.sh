@@ -85,6 +85,7 @@ succeeds() { [ "$status" -eq 0 ]; }
 fails() { [ "$status" -ne 0 ] && [ ! -f "$work/package/src/Makevars" ]; }
 one_line() { [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ]; }
 writes() { grep -q -e "$1" "$work/package/src/Makevars"; }
+lacks() { ! writes "$1"; }
 filled_in() { ! grep -q '@' "$work/package/src/Makevars"; }
 
 minimum=$(sed -n 's/.*rustc >= \([0-9.]*\).*/\1/p' "$top/DESCRIPTION")
@@ -130,6 +131,13 @@ fresh
 fake_rust "$work/rust" 1.100.0-nightly
 run_configure
 expect "a later version of a nightly will do" succeeds
+expect "a rustc that knows AVX-512 builds with it" writes "--features avx512"
+
+fresh
+fake_rust "$work/rust" 1.88.0
+run_configure
+expect "one that does not builds without" lacks "avx512"
+expect "and says what would change that" says "1.89 or newer adds AVX-512"
 
 fresh
 fake_rust "$work/home/.cargo/bin" 2.0.0

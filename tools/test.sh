@@ -39,8 +39,9 @@ give_up() {
 run_cargo() {
     name=$1
     log=build/$name-test.log
+    # shellcheck disable=SC2046
     CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/src/rust/target} \
-        cargo test --locked -j 2 --no-fail-fast \
+        cargo test --locked -j 2 --no-fail-fast $(rust_features) \
         --manifest-path "$2/Cargo.toml" > "$log" 2>&1
     status=$?
     # shellcheck disable=SC2046
