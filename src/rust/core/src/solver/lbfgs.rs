@@ -112,20 +112,20 @@ impl Dual<'_> {
     }
 
     /// The scores whose softmax is `v^2 / |v|^2`.
-    fn scores(&self, roots: &Vec<f64>) -> Vec<f64> {
+    fn scores(&self, roots: &[f64]) -> Vec<f64> {
         let bases = self.loss.terms().iter().flat_map(|term| &term.log_base);
         let score = |(v, base): (&f64, &f64)| 2.0 * v.abs().max(LEAST_ROOT).ln() - base;
         roots.iter().zip(bases).map(score).collect()
     }
 
-    fn run(&self, start: &Vec<f64>, tolerance: Tolerance, max_iter: usize) -> Result<Run> {
+    fn run(&self, start: &[f64], tolerance: Tolerance, max_iter: usize) -> Result<Run> {
         let inner: Inner = LBFGS::new(Search::new(), MEMORY);
         let inner = inner.with_tolerance_grad(0.0).and_then(|s| s.with_tolerance_cost(0.0));
         let inner = inner.map_err(|error| Error::Numeric(error.to_string()))?;
         let solver = UntilGap { inner, dual: self, tolerance };
         let most = max_iter as u64;
         let outcome = Executor::new(Objective(self), solver)
-            .configure(|state| state.param(start.clone()).max_iters(most))
+            .configure(|state| state.param(start.to_vec()).max_iters(most))
             .timer(false)
             .run();
         // argmin's line search swallows errors of the cost function: ask the monitor itself.
@@ -133,20 +133,20 @@ impl Dual<'_> {
         match outcome {
             Ok(done) => {
                 let state = done.state();
-                let roots = state.get_best_param().unwrap_or(start).clone();
+                let roots = state.get_best_param().cloned().unwrap_or_else(|| start.to_vec());
                 Ok(Run { roots, iterations: state.get_iter() as usize })
             }
             // The search for a step failed at the limit of what doubles resolve.
             Err(_) => {
                 let last = self.last.borrow().as_ref().map(|at| at.roots.clone());
-                Ok(Run { roots: last.unwrap_or_else(|| start.clone()), iterations: 1 })
+                Ok(Run { roots: last.unwrap_or_else(|| start.to_vec()), iterations: 1 })
             }
         }
     }
 
-    fn at(&self, roots: &Vec<f64>) -> Evaluation {
+    fn at(&self, roots: &[f64]) -> Evaluation {
         if let Some(last) = self.last.borrow().as_ref() {
-            if last.roots == *roots {
+            if last.roots == roots {
                 return last.clone();
             }
         }
@@ -155,7 +155,7 @@ impl Dual<'_> {
         fresh
     }
 
-    fn evaluate(&self, roots: &Vec<f64>) -> Evaluation {
+    fn evaluate(&self, roots: &[f64]) -> Evaluation {
         let scores = &self.scores(roots);
         let weights = self.loss.weights(scores);
         let mut theta = self.design.xi(&weights.alpha);
@@ -174,7 +174,7 @@ impl Dual<'_> {
         self.loss.centre(&weights.alpha, &mut shift);
         let gap = self.loss.divergence(&weights.alpha, &shift);
         Evaluation {
-            roots: roots.clone(),
+            roots: roots.to_vec(),
             scores: scores.clone(),
             weights,
             theta,
