@@ -7,7 +7,7 @@ workspace = --manifest-path src/rust/Cargo.toml
 properties = --manifest-path src/rust/properties/Cargo.toml
 
 .PHONY: help setup install demo test coverage memcheck lint document check \
-    bioccheck bench paper site dist msrv clean
+    bioccheck bench paper site dist msrv windows clean
 
 help:
 	@echo "make demo      set up, install, and find the changes in a simulated pair"
@@ -25,6 +25,7 @@ help:
 	@echo "make site      the web site, into build/site"
 	@echo "make dist      the source tarball, with its crates inside"
 	@echo "make msrv      the oldest rustc that will do: tests, and an install"
+	@echo "make windows   the core's tests under wine, and the DLL of the package"
 	@echo "make clean     remove what these have built"
 
 setup:
@@ -92,6 +93,9 @@ dist:
 
 msrv:
 	@sh tools/msrv.sh
+
+windows:
+	@sh tools/windows.sh
 
 clean:
 	@sh cleanup

@@ -58,7 +58,9 @@ grep -q "using rustc: rustc $minimum" "$folder/install.log" ||
     fail "the tarball was installed with another rustc"
 R_LIBS="$folder/library${R_LIBS:+:$R_LIBS}"
 export R_LIBS
-run demo Rscript inst/examples/demo.R || fail "the installed package fails"
+demo=$PWD/inst/examples/demo.R
+cd "$folder" || exit 1
+run demo Rscript "$demo" || fail "the installed package fails"
 
 echo "msrv: with rustc $minimum both crates build, $tests tests of the core" \
     "pass, and the tarball installs $network and finds the changes of the demo"

@@ -33,8 +33,10 @@ find_rust() {
     cargo=
     rustc=
     rustc_version=
-    for rust_dir in "" "${CARGO_HOME:-$HOME/.cargo}/bin" "$HOME/.cargo/bin"
-    do
+    # R for Windows has another home than rustup.
+    profile=$(cygpath -u "${USERPROFILE:-}" 2> /dev/null) || profile=$HOME
+    for rust_dir in "" "${CARGO_HOME:-$HOME/.cargo}/bin" \
+        "$HOME/.cargo/bin" "$profile/.cargo/bin"; do
         find_rust_in "$rust_dir" || continue
         [ "$rust_state" = ok ] && return 0
     done

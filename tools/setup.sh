@@ -1,7 +1,7 @@
 #!/bin/sh
 # Install what is missing, quietly when nothing is.
 #   setup.sh run | test | coverage | memcheck | lint | document | check |
-#       bioccheck | site | msrv
+#       bioccheck | site | msrv | windows
 # On Debian and Ubuntu as root by apt; elsewhere it names what to install.
 
 set -e
@@ -33,8 +33,9 @@ described() {
 vignettes=dslabs
 tested=$(described Suggests | grep -vx dslabs || true)
 
-# By rustup, beside those there are.
+# By rustup, beside those there are: a Rust, or libraries for another system.
 toolchain=
+target=
 commands="R cc make xz"
 packages=$(described Imports)
 case $purpose in
@@ -71,6 +72,10 @@ msrv)
     commands="$commands git rustup"
     toolchain=$(rust_minimum)
     ;;
+windows)
+    commands="$commands git rustup x86_64-w64-mingw32-gcc wine64"
+    target=x86_64-pc-windows-gnu
+    ;;
 *)
     echo "set-up: unknown purpose '$purpose'" >&2
     exit 2
@@ -87,13 +92,20 @@ package_of() {
     xz) echo xz-utils ;;
     checkbashisms) echo devscripts ;;
     cargo-fmt) echo rustfmt-web ;;
+    x86_64-w64-mingw32-gcc) echo gcc-mingw-w64-x86-64 ;;
     *) echo "$1" ;;
     esac
 }
 
+# Debian has wine64 where no PATH leads.
+has_command() {
+    command -v "$1" > /dev/null ||
+        { [ "$1" = wine64 ] && [ -x /usr/lib/wine/wine64 ]; }
+}
+
 missing_commands() {
     for name in $commands; do
-        command -v "$name" > /dev/null || echo "$name"
+        has_command "$name" || echo "$name"
     done
 }
 
@@ -201,6 +213,16 @@ if [ -n "$toolchain" ] && command -v rustup > /dev/null &&
     rustup toolchain install "$toolchain" --profile minimal > "$log" 2>&1 || {
         cat "$log" >&2
         echo "set-up: rustup could not install Rust $toolchain" >&2
+        exit 1
+    }
+fi
+
+if [ -n "$target" ] && command -v rustup > /dev/null &&
+    ! rustup target list --installed | grep -qx "$target"; then
+    echo "set-up: rustup target add $target"
+    rustup target add "$target" > "$log" 2>&1 || {
+        cat "$log" >&2
+        echo "set-up: rustup could not add the target $target" >&2
         exit 1
     }
 fi
