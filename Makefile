@@ -7,7 +7,7 @@ workspace = --manifest-path src/rust/Cargo.toml
 properties = --manifest-path src/rust/properties/Cargo.toml
 
 .PHONY: help setup install demo test coverage memcheck lint document check \
-    bioccheck bench paper site dist msrv windows clean
+    bioccheck bench paper site dist msrv windows fresh clean
 
 help:
 	@echo "make demo      set up, install, and find the changes in a simulated pair"
@@ -26,6 +26,7 @@ help:
 	@echo "make dist      the source tarball, with its crates inside"
 	@echo "make msrv      the oldest rustc that will do: tests, and an install"
 	@echo "make windows   the core's tests under wine, and the DLL of the package"
+	@echo "make fresh     the two commands on Debian 12 and 13 with nothing else"
 	@echo "make clean     remove what these have built"
 
 setup:
@@ -96,6 +97,9 @@ msrv:
 
 windows:
 	@sh tools/windows.sh
+
+fresh:
+	@sh tools/fresh.sh
 
 clean:
 	@sh cleanup

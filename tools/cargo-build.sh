@@ -48,18 +48,14 @@ has_crates() {
 
 # What cargo says of crates that it cannot get is long, and no help.
 explain_crates() {
-    cargo_home=${CARGO_HOME:-$HOME/.cargo}
-    if mkdir -p "$cargo_home" 2> /dev/null && [ -w "$cargo_home" ]; then
-        echo "kliepnet: cargo could not fetch the crates that are needed:" \
-            "connect to the network and try again, or install the tarball" \
-            "that 'make dist' makes, which has them inside."
-    else
-        echo "kliepnet: cargo has no write access to $cargo_home, where it" \
-            "keeps crates: set CARGO_HOME to a folder of yours and try again."
-    fi
+    echo "kliepnet: cargo could not fetch the crates that are needed:" \
+        "connect to the network and try again, or install the tarball" \
+        "that 'make dist' makes, which has them inside."
 }
 
 if [ ! -f rust/vendor.tar.xz ]; then
+    . ../tools/rust.sh
+    use_cargo_home "$here/rust/cargo-home"
     build && exit
     has_crates || explain_crates >&2
     exit 1

@@ -69,20 +69,37 @@ rust_features() {
     ! version_at_least "$rustc_version" 1.89.0 || echo "--features avx512"
 }
 
+# use_cargo_home <folder>: where cargo's own home cannot be written, crates are
+# kept in this folder instead.
+use_cargo_home() {
+    cargo_home=${CARGO_HOME:-$HOME/.cargo}
+    if mkdir -p "$cargo_home" 2> /dev/null && [ -w "$cargo_home" ]; then
+        return 0
+    fi
+    mkdir -p "$1" || return 0
+    echo "using crates: in $1, as $cargo_home cannot be written"
+    CARGO_HOME=$1
+    export CARGO_HOME
+}
+
+# Where Rust is to be had.
+rust_sources() {
+    echo "with rustup; on Debian 13 with 'apt-get install cargo', on Debian" \
+        "12 with 'apt-get install cargo-web rustc-web'"
+}
+
 # What to do when find_rust did not succeed, in one sentence.
 explain_rust() {
     case $rust_state in
     missing)
         echo "kliepnet needs Rust and found no working cargo and rustc:" \
-            "install Rust $(rust_minimum) or newer (with rustup, or on" \
-            "Debian 12 with 'apt-get install cargo-web rustc-web') and try" \
+            "install Rust $(rust_minimum) or newer ($(rust_sources)) and try" \
             "again."
         ;;
     old)
         echo "kliepnet needs rustc $(rust_minimum) or newer and found" \
-            "$rustc_version ($rustc): update Rust (with 'rustup update'," \
-            "or on Debian 12 with 'apt-get install cargo-web rustc-web')" \
-            "and try again."
+            "$rustc_version ($rustc): update Rust ($(rust_sources)) and try" \
+            "again."
         ;;
     esac
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Install what is missing, quietly when nothing is.
 #   setup.sh run | test | coverage | memcheck | lint | document | check |
-#       bioccheck | site | msrv | windows
+#       bioccheck | site | msrv | windows | fresh
 # On Debian and Ubuntu as root by apt; elsewhere it names what to install.
 
 set -e
@@ -36,14 +36,19 @@ tested=$(described Suggests | grep -vx dslabs || true)
 # By rustup, beside those there are: a Rust, or libraries for another system.
 toolchain=
 target=
+optional=
 commands="R cc make xz"
 packages=$(described Imports)
 case $purpose in
 run) ;;
 test)
-    commands="$commands pandoc"
-    # Reports are opened in a browser where there is one.
-    ! can_install || commands="$commands chromium"
+    # Tests that need a page maker, a browser or another package are left out
+    # where there is none, if it cannot be installed.
+    if can_install; then
+        commands="$commands pandoc chromium"
+    else
+        optional=$(echo "$tested" | grep -vx -e testthat -e withr)
+    fi
     packages="$packages $tested"
     ;;
 coverage)
@@ -72,6 +77,7 @@ msrv)
     commands="$commands git rustup"
     toolchain=$(rust_minimum)
     ;;
+fresh) commands="$commands git mmdebstrap tinyproxy unshare" ;;
 windows)
     commands="$commands git rustup x86_64-w64-mingw32-gcc wine64"
     target=x86_64-pc-windows-gnu
@@ -91,7 +97,6 @@ package_of() {
     cc) echo gcc libc6-dev ;;
     xz) echo xz-utils ;;
     checkbashisms) echo devscripts ;;
-    cargo-fmt) echo rustfmt-web ;;
     x86_64-w64-mingw32-gcc) echo gcc-mingw-w64-x86-64 ;;
     *) echo "$1" ;;
     esac
@@ -172,12 +177,24 @@ for name in $(missing_commands); do
     lacking="$lacking $name"
 done
 
+# either <package> <package>: the first of them that there is. Debian 12 has a
+# newer Rust under names of its own.
+either() {
+    if apt-cache show "$1" > /dev/null 2>&1; then echo "$1"; else echo "$2"; fi
+}
+
 if [ -n "$lacking" ] && can_install; then
+    # Only then does apt know what there is.
+    apt_update
     wanted=
     for name in $lacking; do
         case $name in
         # Without the certificates cargo cannot fetch anything.
-        rust) wanted="$wanted cargo-web rustc-web ca-certificates" ;;
+        rust)
+            wanted="$wanted $(either cargo-web cargo)"
+            wanted="$wanted $(either rustc-web rustc) ca-certificates"
+            ;;
+        cargo-fmt) wanted="$wanted $(either rustfmt-web rustfmt)" ;;
         # Debian 12 has no clippy that goes with cargo-web, and no rustup.
         cargo-clippy | rustup) ;;
         *) wanted="$wanted $(package_of "$name")" ;;
@@ -191,7 +208,6 @@ fi
 
 packages=$(missing_packages)
 if [ -n "$packages" ] && can_install; then
-    # Only then does apt know what there is.
     apt_update
     wanted=
     for name in $packages; do
@@ -250,6 +266,18 @@ explain() {
     esac
 }
 
+# What can be done without is named, and done without.
+without=$(for name in $packages; do
+    ! echo "$optional" | grep -qx "$name" || echo "$name"
+done)
+if [ -n "$without" ]; then
+    packages=$(for name in $packages; do
+        echo "$optional" | grep -qx "$name" || echo "$name"
+    done)
+    # shellcheck disable=SC2086
+    echo "set-up: tests that need them are left out without" \
+        "$(explain_packages $without)." >&2
+fi
 [ -n "$lacking$packages" ] || exit 0
 # Rust has a sentence of its own.
 if [ "$(echo $lacking)" = rust ] && [ -z "$packages" ]; then

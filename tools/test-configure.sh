@@ -289,8 +289,8 @@ expect "no crates: it says how to do without a network" \
     says "could not fetch the crates .*install the tarball"
 
 run_build 1 CARGO_HOME="$impossible"
-expect "no write access to cargo's home: it says what to set" \
-    says "no write access to $impossible.*set CARGO_HOME"
+expect "no write access to cargo's home: crates are kept here" \
+    says "using crates: in .*rust/cargo-home, as $impossible cannot be written"
 
 run_build 0
 expect "any other failure is left to cargo" says "error: from cargo"

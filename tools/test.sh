@@ -93,6 +93,7 @@ if ! sh tools/setup.sh test; then
     exit 1
 fi
 find_rust
+use_cargo_home "$PWD/src/rust/cargo-home"
 : > "$counts"
 # Most tests keep one core busy: these go on beside those in R.
 run_rust > build/rust-tests.log 2>&1 &
