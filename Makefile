@@ -7,7 +7,7 @@ workspace = --manifest-path src/rust/Cargo.toml
 properties = --manifest-path src/rust/properties/Cargo.toml
 
 .PHONY: help setup install demo test coverage memcheck lint document check \
-    bioccheck bench paper site dist clean
+    bioccheck bench paper site dist msrv windows fresh clean
 
 help:
 	@echo "make demo      set up, install, and find the changes in a simulated pair"
@@ -24,6 +24,9 @@ help:
 	@echo "make paper     the experiments of the paper, for the vignettes"
 	@echo "make site      the web site, into build/site"
 	@echo "make dist      the source tarball, with its crates inside"
+	@echo "make msrv      the oldest rustc that will do: tests, and an install"
+	@echo "make windows   the core's tests under wine, and the DLL of the package"
+	@echo "make fresh     the two commands on Debian 12 and 13 with nothing else"
 	@echo "make clean     remove what these have built"
 
 setup:
@@ -49,9 +52,10 @@ lint:
 	@sh tools/setup.sh lint
 	@$(rust) cargo fmt $(workspace) --all -- --check
 	@$(rust) cargo clippy --quiet --locked -j 2 $(workspace) --workspace \
-	    --all-targets -- -D warnings
+	    $$(rust_features) --all-targets -- -D warnings
 	@$(rust) cargo fmt $(properties) -- --check
 	@$(rust) cargo clippy --quiet --locked -j 2 $(properties) --all-targets \
+	    $$(rust_features) \
 	    --target-dir $${CARGO_TARGET_DIR:-src/rust/target} -- -D warnings
 	@sh tools/install.sh $(library)
 	@$(with_library) Rscript tools/lint.R
@@ -87,6 +91,15 @@ site:
 dist:
 	@sh tools/setup.sh check
 	@sh tools/dist.sh
+
+msrv:
+	@sh tools/msrv.sh
+
+windows:
+	@sh tools/windows.sh
+
+fresh:
+	@sh tools/fresh.sh
 
 clean:
 	@sh cleanup

@@ -2,9 +2,11 @@
  * crossed a Rust frame would skip the destructors there. */
 
 #include <limits.h>
+#include <string.h>
+#ifndef _WIN32
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
+#endif
 
 #include <R.h>
 #include <Rinternals.h>
@@ -133,8 +135,11 @@ int kliepnet_allocate_doubles(double rows, double columns, SEXP *value) {
 /* ---- worker threads ---------------------------------------------------- */
 
 /* R's handlers belong on R's thread: some of them jump. What a thread brings
- * on itself by a fault is not blocked, and ends the process as it should. */
+ * on itself by a fault is not blocked, and ends the process as it should.
+ * Windows has a thread of its own for Ctrl-C, where R takes note of it for the
+ * next poll, and stops no other. */
 void kliepnet_leave_signals_to_r(void) {
+#ifndef _WIN32
     sigset_t blocked;
     sigfillset(&blocked);
     sigdelset(&blocked, SIGSEGV);
@@ -143,4 +148,5 @@ void kliepnet_leave_signals_to_r(void) {
     sigdelset(&blocked, SIGILL);
     sigdelset(&blocked, SIGABRT);
     pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+#endif
 }

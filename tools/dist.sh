@@ -1,32 +1,12 @@
 #!/bin/sh
-# The source tarball, with the crates of Cargo.lock inside. It is put together
-# in build/dist: the archive of crates never lies in the source tree.
+# The source tarball of a release, which must not have more bytes than CRAN
+# takes.
 
 set -e
 cd "$(dirname "$0")/.."
-. tools/rust.sh
-find_rust || { explain_rust >&2; exit 1; }
-log=$PWD/build/dist.log
-stage=$PWD/build/dist
-# CRAN's limit, in bytes.
+stage=build/dist
 most=5000000
-rm -rf "$stage"
-sh tools/stage.sh "$stage/kliepnet"
-
-# What cargo prints is the configuration that tools/cargo-build.sh writes.
-sh tools/vendor.sh "$stage/vendor" > "$log" 2>&1 || {
-    cat "$log" >&2
-    exit 1
-}
-cd "$stage"
-tar cf - vendor | xz -9e > kliepnet/src/rust/vendor.tar.xz
-rm -rf vendor
-
-R CMD build kliepnet >> "$log" 2>&1 || {
-    tail -n 40 "$log" >&2
-    exit 1
-}
-cd ../..
+sh tools/pack.sh "$stage"
 tarball=$(basename "$stage"/kliepnet_*.tar.gz)
 size=$(wc -c < "$stage/$tarball")
 if [ "$size" -gt "$most" ]; then

@@ -7,7 +7,7 @@ rust_minimum() {
     sed -n 's/.*rustc >= \([0-9][0-9.]*\).*/\1/p' DESCRIPTION
 }
 
-# version_at_least 1.95.0 1.89.0: is the first no older than the second?
+# version_at_least 1.95.0 1.81.0: is the first no older than the second?
 version_at_least() {
     printf '%s %s\n' "$1" "$2" | awk '{
         split($1, have, "."); split($2, want, ".")
@@ -33,8 +33,10 @@ find_rust() {
     cargo=
     rustc=
     rustc_version=
-    for rust_dir in "" "${CARGO_HOME:-$HOME/.cargo}/bin" "$HOME/.cargo/bin"
-    do
+    # R for Windows has another home than rustup.
+    profile=$(cygpath -u "${USERPROFILE:-}" 2> /dev/null) || profile=$HOME
+    for rust_dir in "" "${CARGO_HOME:-$HOME/.cargo}/bin" \
+        "$HOME/.cargo/bin" "$profile/.cargo/bin"; do
         find_rust_in "$rust_dir" || continue
         [ "$rust_state" = ok ] && return 0
     done
@@ -61,20 +63,43 @@ find_rust_in() {
     return 0
 }
 
+# What to ask of cargo for the rustc that find_rust has found: AVX-512, which
+# it knows from 1.89 on. The crates and their tests take it by this name.
+rust_features() {
+    ! version_at_least "$rustc_version" 1.89.0 || echo "--features avx512"
+}
+
+# use_cargo_home <folder>: where cargo's own home cannot be written, crates are
+# kept in this folder instead.
+use_cargo_home() {
+    cargo_home=${CARGO_HOME:-$HOME/.cargo}
+    if mkdir -p "$cargo_home" 2> /dev/null && [ -w "$cargo_home" ]; then
+        return 0
+    fi
+    mkdir -p "$1" || return 0
+    echo "using crates: in $1, as $cargo_home cannot be written"
+    CARGO_HOME=$1
+    export CARGO_HOME
+}
+
+# Where Rust is to be had.
+rust_sources() {
+    echo "with rustup; on Debian 13 with 'apt-get install cargo', on Debian" \
+        "12 with 'apt-get install cargo-web rustc-web'"
+}
+
 # What to do when find_rust did not succeed, in one sentence.
 explain_rust() {
     case $rust_state in
     missing)
         echo "kliepnet needs Rust and found no working cargo and rustc:" \
-            "install Rust $(rust_minimum) or newer (with rustup, or on" \
-            "Debian 12 with 'apt-get install cargo-web rustc-web') and try" \
+            "install Rust $(rust_minimum) or newer ($(rust_sources)) and try" \
             "again."
         ;;
     old)
         echo "kliepnet needs rustc $(rust_minimum) or newer and found" \
-            "$rustc_version ($rustc): update Rust (with 'rustup update'," \
-            "or on Debian 12 with 'apt-get install cargo-web rustc-web')" \
-            "and try again."
+            "$rustc_version ($rustc): update Rust ($(rust_sources)) and try" \
+            "again."
         ;;
     esac
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Install what is missing, quietly when nothing is.
 #   setup.sh run | test | coverage | memcheck | lint | document | check |
-#       bioccheck | site
+#       bioccheck | site | msrv | windows | fresh
 # On Debian and Ubuntu as root by apt; elsewhere it names what to install.
 
 set -e
@@ -33,14 +33,22 @@ described() {
 vignettes=dslabs
 tested=$(described Suggests | grep -vx dslabs || true)
 
+# By rustup, beside those there are: a Rust, or libraries for another system.
+toolchain=
+target=
+optional=
 commands="R cc make xz"
 packages=$(described Imports)
 case $purpose in
 run) ;;
 test)
-    commands="$commands pandoc"
-    # Reports are opened in a browser where there is one.
-    ! can_install || commands="$commands chromium"
+    # Tests that need a page maker, a browser or another package are left out
+    # where there is none, if it cannot be installed.
+    if can_install; then
+        commands="$commands pandoc chromium"
+    else
+        optional=$(echo "$tested" | grep -vx -e testthat -e withr)
+    fi
     packages="$packages $tested"
     ;;
 coverage)
@@ -65,6 +73,15 @@ site)
     commands="$commands pandoc"
     packages="$packages $tested $vignettes pkgdown"
     ;;
+msrv)
+    commands="$commands git rustup"
+    toolchain=$(rust_minimum)
+    ;;
+fresh) commands="$commands git mmdebstrap tinyproxy unshare" ;;
+windows)
+    commands="$commands git rustup x86_64-w64-mingw32-gcc wine64"
+    target=x86_64-pc-windows-gnu
+    ;;
 *)
     echo "set-up: unknown purpose '$purpose'" >&2
     exit 2
@@ -80,14 +97,20 @@ package_of() {
     cc) echo gcc libc6-dev ;;
     xz) echo xz-utils ;;
     checkbashisms) echo devscripts ;;
-    cargo-fmt) echo rustfmt-web ;;
+    x86_64-w64-mingw32-gcc) echo gcc-mingw-w64-x86-64 ;;
     *) echo "$1" ;;
     esac
 }
 
+# Debian has wine64 where no PATH leads.
+has_command() {
+    command -v "$1" > /dev/null ||
+        { [ "$1" = wine64 ] && [ -x /usr/lib/wine/wine64 ]; }
+}
+
 missing_commands() {
     for name in $commands; do
-        command -v "$name" > /dev/null || echo "$name"
+        has_command "$name" || echo "$name"
     done
 }
 
@@ -154,14 +177,26 @@ for name in $(missing_commands); do
     lacking="$lacking $name"
 done
 
+# either <package> <package>: the first of them that there is. Debian 12 has a
+# newer Rust under names of its own.
+either() {
+    if apt-cache show "$1" > /dev/null 2>&1; then echo "$1"; else echo "$2"; fi
+}
+
 if [ -n "$lacking" ] && can_install; then
+    # Only then does apt know what there is.
+    apt_update
     wanted=
     for name in $lacking; do
         case $name in
         # Without the certificates cargo cannot fetch anything.
-        rust) wanted="$wanted cargo-web rustc-web ca-certificates" ;;
-        # Debian has no clippy that goes with cargo-web.
-        cargo-clippy) ;;
+        rust)
+            wanted="$wanted $(either cargo-web cargo)"
+            wanted="$wanted $(either rustc-web rustc) ca-certificates"
+            ;;
+        cargo-fmt) wanted="$wanted $(either rustfmt-web rustfmt)" ;;
+        # Debian 12 has no clippy that goes with cargo-web, and no rustup.
+        cargo-clippy | rustup) ;;
         *) wanted="$wanted $(package_of "$name")" ;;
         esac
     done
@@ -173,7 +208,6 @@ fi
 
 packages=$(missing_packages)
 if [ -n "$packages" ] && can_install; then
-    # Only then does apt know what there is.
     apt_update
     wanted=
     for name in $packages; do
@@ -182,6 +216,31 @@ if [ -n "$packages" ] && can_install; then
     # shellcheck disable=SC2086
     apt_install $wanted
     packages=$(missing_packages)
+fi
+
+# has_toolchain <version>
+has_toolchain() {
+    rustup which --toolchain "$1" rustc > /dev/null 2>&1
+}
+
+if [ -n "$toolchain" ] && command -v rustup > /dev/null &&
+    ! has_toolchain "$toolchain"; then
+    echo "set-up: rustup toolchain install $toolchain"
+    rustup toolchain install "$toolchain" --profile minimal > "$log" 2>&1 || {
+        cat "$log" >&2
+        echo "set-up: rustup could not install Rust $toolchain" >&2
+        exit 1
+    }
+fi
+
+if [ -n "$target" ] && command -v rustup > /dev/null &&
+    ! rustup target list --installed | grep -qx "$target"; then
+    echo "set-up: rustup target add $target"
+    rustup target add "$target" > "$log" 2>&1 || {
+        cat "$log" >&2
+        echo "set-up: rustup could not add the target $target" >&2
+        exit 1
+    }
 fi
 
 # ---- or saying what to get -------------------------------------------------
@@ -198,6 +257,7 @@ explain() {
     case $1 in
     rust) explain_rust ;;
     R) echo "R 4.2 or newer" ;;
+    rustup) echo "rustup, which installs one Rust beside another" ;;
     cc) echo "a C compiler (cc)" ;;
     cargo-fmt | cargo-clippy)
         echo "${1#cargo-} (rustup component add ${1#cargo-})"
@@ -206,6 +266,18 @@ explain() {
     esac
 }
 
+# What can be done without is named, and done without.
+without=$(for name in $packages; do
+    ! echo "$optional" | grep -qx "$name" || echo "$name"
+done)
+if [ -n "$without" ]; then
+    packages=$(for name in $packages; do
+        echo "$optional" | grep -qx "$name" || echo "$name"
+    done)
+    # shellcheck disable=SC2086
+    echo "set-up: tests that need them are left out without" \
+        "$(explain_packages $without)." >&2
+fi
 [ -n "$lacking$packages" ] || exit 0
 # Rust has a sentence of its own.
 if [ "$(echo $lacking)" = rust ] && [ -z "$packages" ]; then

@@ -12,7 +12,7 @@ failed=0
 
 # The commands configure may use, and no Rust that this machine may have.
 mkdir "$work/bin"
-for name in sh sed awk dirname uname cat mkdir grep tr tail touch; do
+for name in sh sed awk dirname uname cat mkdir grep rm tr tail touch; do
     ln -s "$(command -v "$name")" "$work/bin/$name"
 done
 
@@ -43,7 +43,8 @@ fake_command() {
 fresh() {
     rm -rf "$work/package" "$work/home" "$work/rust"
     mkdir -p "$work/package/src/rust" "$work/package/tools" "$work/home"
-    cp "$top/configure" "$top/DESCRIPTION" "$work/package"
+    cp "$top/configure" "$top/configure.win" "$top/DESCRIPTION" \
+        "$work/package"
     cp "$top/tools/rust.sh" "$top/tools/cargo-build.sh" \
         "$top/tools/setup.sh" "$top/tools/install.sh" "$work/package/tools"
     cp "$top/src/Makevars.in" "$work/package/src"
@@ -85,6 +86,7 @@ succeeds() { [ "$status" -eq 0 ]; }
 fails() { [ "$status" -ne 0 ] && [ ! -f "$work/package/src/Makevars" ]; }
 one_line() { [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ]; }
 writes() { grep -q -e "$1" "$work/package/src/Makevars"; }
+lacks() { ! writes "$1"; }
 filled_in() { ! grep -q '@' "$work/package/src/Makevars"; }
 
 minimum=$(sed -n 's/.*rustc >= \([0-9.]*\).*/\1/p' "$top/DESCRIPTION")
@@ -130,6 +132,13 @@ fresh
 fake_rust "$work/rust" 1.100.0-nightly
 run_configure
 expect "a later version of a nightly will do" succeeds
+expect "a rustc that knows AVX-512 builds with it" writes "--features avx512"
+
+fresh
+fake_rust "$work/rust" 1.88.0
+run_configure
+expect "one that does not builds without" lacks "avx512"
+expect "and says what would change that" says "1.89 or newer adds AVX-512"
 
 fresh
 fake_rust "$work/home/.cargo/bin" 2.0.0
@@ -186,6 +195,78 @@ stated_in_cargo() {
 }
 expect "Cargo.toml states the same minimum" stated_in_cargo
 
+# ---- other machines --------------------------------------------------------
+
+# A rustc for one host, with the libraries of these targets.
+targeted_rust() {
+    fake_command cargo 'echo "cargo 2.0.0"'
+    fake_command rustc 'case "$*" in' "-vV) echo 'host: $1' ;;" \
+        "*sysroot) echo '$work/home/sysroot' ;;" \
+        "*native*) echo 'note: native-static-libs: -lmade -lup' ;;" \
+        '*) echo "rustc 2.0.0" ;;' esac
+    shift
+    for name in "$@"; do
+        mkdir -p "$work/home/sysroot/lib/rustlib/$name"
+    done
+}
+
+# An R for this processor.
+targeted_r() {
+    fake_command Rscript "printf $1"
+}
+
+run_configure_win() {
+    run_in "$work/package" "$@" "$work/bin/sh" ./configure.win
+}
+
+windows_writes() { grep -q -e "$1" "$work/package/src/Makevars.win"; }
+
+fresh
+targeted_rust x86_64-pc-windows-msvc
+run_configure_win
+expect "Windows without the target of R: configure fails" fails
+expect "Windows without the target of R: says what to type" \
+    says "rustup target add x86_64-pc-windows-gnu"
+
+fresh
+targeted_rust x86_64-pc-windows-msvc x86_64-pc-windows-gnu
+targeted_r x86_64
+run_configure_win
+expect "Windows: configure succeeds" succeeds
+expect "Windows: the library is that of R's target" windows_writes \
+    "= rust/target/x86_64-pc-windows-gnu/release/libkliepnet.a"
+expect "Windows: cargo is told the target" windows_writes \
+    'cargo-build.sh .*"x86_64-pc-windows-gnu"'
+expect "Windows: the system's libraries are those that rustc names" \
+    windows_writes "^PKG_LIBS = .* -lmade -lup$"
+expect "Windows: no file for other systems" [ ! -f "$work/package/src/Makevars" ]
+
+fresh
+targeted_rust aarch64-pc-windows-msvc aarch64-pc-windows-gnullvm
+targeted_r aarch64
+run_configure_win
+expect "Windows on ARM has a target of its own" windows_writes \
+    "/aarch64-pc-windows-gnullvm/release/"
+
+fresh
+targeted_rust x86_64-made-up wasm32-unknown-emscripten
+run_configure CARGO_BUILD_TARGET=wasm32-unknown-emscripten
+expect "a target of the user's is built for" writes \
+    "= rust/target/wasm32-unknown-emscripten/release/libkliepnet.a"
+
+fresh
+fake_command uname 'echo Darwin'
+targeted_rust aarch64-apple-darwin x86_64-apple-darwin
+targeted_r aarch64
+run_configure
+expect "macOS: R and Rust of one kind need no target" writes \
+    "= rust/target/release/libkliepnet.a"
+expect "macOS: its own link flags" writes "dead_strip"
+targeted_r x86_64
+run_configure
+expect "macOS: an R for Intel gets a library for Intel" writes \
+    "= rust/target/x86_64-apple-darwin/release/libkliepnet.a"
+
 # ---- the build -------------------------------------------------------------
 
 # A cargo whose build fails, and whose fetch says whether it has the crates.
@@ -196,7 +277,7 @@ run_build() {
         'echo "error: from cargo"; exit 101'
     shift
     run_in "$work/package/src" "$@" "$work/bin/sh" ../tools/cargo-build.sh \
-        "" rust/target
+        "" rust/target ""
 }
 
 breaks() { [ "$status" -ne 0 ]; }
@@ -208,8 +289,8 @@ expect "no crates: it says how to do without a network" \
     says "could not fetch the crates .*install the tarball"
 
 run_build 1 CARGO_HOME="$impossible"
-expect "no write access to cargo's home: it says what to set" \
-    says "no write access to $impossible.*set CARGO_HOME"
+expect "no write access to cargo's home: crates are kept here" \
+    says "using crates: in .*rust/cargo-home, as $impossible cannot be written"
 
 run_build 0
 expect "any other failure is left to cargo" says "error: from cargo"

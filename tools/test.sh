@@ -39,8 +39,9 @@ give_up() {
 run_cargo() {
     name=$1
     log=build/$name-test.log
+    # shellcheck disable=SC2046
     CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/src/rust/target} \
-        cargo test --locked -j 2 --no-fail-fast \
+        cargo test --locked -j 2 --no-fail-fast $(rust_features) \
         --manifest-path "$2/Cargo.toml" > "$log" 2>&1
     status=$?
     # shellcheck disable=SC2046
@@ -92,6 +93,7 @@ if ! sh tools/setup.sh test; then
     exit 1
 fi
 find_rust
+use_cargo_home "$PWD/src/rust/cargo-home"
 : > "$counts"
 # Most tests keep one core busy: these go on beside those in R.
 run_rust > build/rust-tests.log 2>&1 &

@@ -1,8 +1,8 @@
 #!/bin/sh
 # The crates of Cargo.lock for a release, in a folder, without what no build
-# needs: of a crate that our targets do not build (those for Windows or the
-# web, and what only tests use) cargo wants no more than that it is there, and
-# of the others nobody runs the tests, benches and examples.
+# needs: of a crate that our targets do not build (those for the web, and what
+# only tests use) cargo wants no more than that it is there, and of the others
+# nobody runs the tests, benches and examples.
 #   vendor.sh <folder>
 
 set -e
@@ -12,13 +12,14 @@ cargo vendor --locked --versioned-dirs "$folder"
 
 # ---- which crates are built ------------------------------------------------
 
-# "name-version" of each, on any Unix that rustc knows (see OS_type).
+# "name-version" of each, on any Unix that rustc knows and on R's Windows, with
+# the features that configure may choose.
 targets=$(rustc --print target-list |
-    grep -E 'linux|darwin|bsd|dragonfly|solaris|illumos' |
+    grep -E 'linux|darwin|bsd|dragonfly|solaris|illumos|pc-windows-gnu' |
     sed 's/^/--target /')
 # shellcheck disable=SC2086
-built=$(cargo tree --locked --package kliepnet --edges normal,build \
-    --prefix none $targets | awk '{ sub("^v", "", $2); print $1 "-" $2 }')
+built=$(cargo tree --locked --package kliepnet --all-features \
+    --edges normal,build --prefix none $targets | awk '{ sub("^v", "", $2); print $1 "-" $2 }')
 
 is_built() {
     printf '%s\n' "$built" | grep -qxF "$1"
@@ -26,11 +27,14 @@ is_built() {
 
 # ---- what goes -------------------------------------------------------------
 
-# All but the manifest and the licences, and an empty library in its place.
+# All but the manifest and the licences, and an empty library in its place. An
+# old cargo reads every manifest, and not all editions.
 empty() {
     find . -type f ! -name Cargo.toml ! -name .cargo-checksum.json \
         ! -path './LICEN[CS]E*' ! -path './COPYING*' -delete
     find . -type d -empty -delete
+    sed 's/^edition = "2024"/edition = "2021"/' Cargo.toml > manifest
+    mv manifest Cargo.toml
     mkdir -p src
     : > src/lib.rs
 }

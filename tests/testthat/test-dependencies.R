@@ -88,7 +88,7 @@ test_that("every crate is used", {
         names <- gsub("-", "_", setdiff(declared_crates(crate),
                                         "argmin-math"))
         used <- vapply(names, function(name) {
-            any(grepl(paste0("\\b", name, "::"), code))
+            any(grepl(paste0("\\b", name, "::|extern crate ", name), code))
         }, NA)
         expect_equal(names[!used], character())
     }

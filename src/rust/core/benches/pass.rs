@@ -2,6 +2,9 @@
 //!
 //! `cargo bench -p kliepnet-core --bench pass` prints both and their ratio.
 
+#[cfg(feature = "avx512")]
+extern crate pulp_avx512 as pulp;
+
 use kliepnet_core::design::scan::{Query, Scanner};
 use kliepnet_core::features::{Basis, Products};
 use kliepnet_core::monitor::Monitor;

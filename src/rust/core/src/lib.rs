@@ -3,6 +3,10 @@
 //! Nothing here knows about R. The modules are the stages that the data pass, in this order; a stage
 //! uses only those declared before it, and `tests/suite/stages.rs` checks that.
 
+// The version of pulp that has AVX-512, in the place of the one that an older rustc compiles.
+#[cfg(feature = "avx512")]
+extern crate pulp_avx512 as pulp;
+
 pub mod error;
 pub mod monitor;
 

@@ -4,7 +4,7 @@
 //! everywhere. An operation that loops over many short vectors dispatches once, outside its loop.
 //! Inside, write loops, not closures: a closure is compiled without the instruction set around it.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{as_arrays, Arch, Simd, WithSimd};
 
 /// Run an operation with the best instruction set of this machine.
 pub fn dispatch<Op: WithSimd>(op: Op) -> Op::Output {
@@ -17,8 +17,8 @@ pub fn dot<S: Simd>(simd: S, a: &[f64], b: &[f64]) -> f64 {
     let (a, a_tail) = S::as_simd_f64s(a);
     let (b, b_tail) = S::as_simd_f64s(b);
     let mut sums = [simd.splat_f64s(0.0); 4];
-    let (a_quads, a_rest) = a.as_chunks::<4>();
-    let (b_quads, b_rest) = b.as_chunks::<4>();
+    let (a_quads, a_rest) = as_arrays::<4, _>(a);
+    let (b_quads, b_rest) = as_arrays::<4, _>(b);
     for (x, y) in a_quads.iter().zip(b_quads) {
         for lane in 0..4 {
             sums[lane] = simd.mul_add_e_f64s(x[lane], y[lane], sums[lane]);
@@ -43,9 +43,9 @@ pub fn dot3<S: Simd>(simd: S, w: &[f64], a: &[f64], b: &[f64]) -> f64 {
     let (b, b_tail) = S::as_simd_f64s(b);
     let mut even = simd.splat_f64s(0.0);
     let mut odd = even;
-    let (w_pairs, w_rest) = w.as_chunks::<2>();
-    let (a_pairs, a_rest) = a.as_chunks::<2>();
-    let (b_pairs, b_rest) = b.as_chunks::<2>();
+    let (w_pairs, w_rest) = as_arrays::<2, _>(w);
+    let (a_pairs, a_rest) = as_arrays::<2, _>(a);
+    let (b_pairs, b_rest) = as_arrays::<2, _>(b);
     for ((z, x), y) in w_pairs.iter().zip(a_pairs).zip(b_pairs) {
         even = simd.mul_add_e_f64s(simd.mul_f64s(z[0], x[0]), y[0], even);
         odd = simd.mul_add_e_f64s(simd.mul_f64s(z[1], x[1]), y[1], odd);

@@ -6,7 +6,7 @@
 //! made: no matrix of all products ever exists.
 
 use crate::numerics::simd::dispatch;
-use pulp::{Simd, WithSimd};
+use pulp::{as_arrays, Simd, WithSimd};
 use rayon::prelude::*;
 
 /// Variables side by side in a left panel: three AVX-512 registers.
@@ -143,8 +143,8 @@ fn corner<S: Simd, const VECTORS: usize, const WIDTH: usize>(
     out: &mut Tile,
 ) {
     let mut sums = [[simd.splat_f64s(0.0); VECTORS]; WIDTH];
-    let (left, _) = left.as_chunks::<ROWS>();
-    let (right, _) = right.as_chunks::<COLS>();
+    let (left, _) = as_arrays::<ROWS, _>(left);
+    let (right, _) = as_arrays::<COLS, _>(right);
     for (l, r) in left.iter().zip(right) {
         let (vectors, _) = S::as_simd_f64s(&l[row..]);
         let mut values = [simd.splat_f64s(0.0); VECTORS];

@@ -19,7 +19,6 @@ use argmin::core::{
 };
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
-use ndarray::Array1;
 use std::cell::RefCell;
 
 /// Steps whose curvature is remembered.
@@ -29,9 +28,9 @@ const LEAST_ROOT: f64 = 1e-150;
 /// The smallest at the start: the gradient in v dies out with v, so L-BFGS would never leave less.
 const LEAST_START: f64 = 1e-3;
 
-type Search = MoreThuenteLineSearch<Array1<f64>, Array1<f64>, f64>;
-type Inner = LBFGS<Search, Array1<f64>, Array1<f64>, f64>;
-type Iterate = IterState<Array1<f64>, Array1<f64>, (), (), (), f64>;
+type Search = MoreThuenteLineSearch<Vec<f64>, Vec<f64>, f64>;
+type Inner = LBFGS<Search, Vec<f64>, Vec<f64>, f64>;
+type Iterate = IterState<Vec<f64>, Vec<f64>, (), (), (), f64>;
 
 /// Where a maximisation of the dual ended.
 pub struct DualMaximum {
@@ -74,7 +73,7 @@ pub fn solve<D: Design + ?Sized>(
 }
 
 struct Run {
-    roots: Array1<f64>,
+    roots: Vec<f64>,
     iterations: usize,
 }
 
@@ -88,7 +87,7 @@ struct Dual<'a, D: ?Sized> {
 
 #[derive(Clone)]
 struct Evaluation {
-    roots: Array1<f64>,
+    roots: Vec<f64>,
     scores: Vec<f64>,
     weights: Weights,
     theta: Vec<f64>,
@@ -105,27 +104,27 @@ impl Evaluation {
 
 impl<D: Design + ?Sized> Dual<'_, D> {
     /// The unknowns at these scores, about 1 in size.
-    fn roots(&self, scores: &[f64]) -> Array1<f64> {
+    fn roots(&self, scores: &[f64]) -> Vec<f64> {
         let alpha = self.subproblem.loss.weights(scores).alpha;
         let count = alpha.len() as f64;
         alpha.iter().map(|a| (a * count).sqrt().max(LEAST_START)).collect()
     }
 
     /// The scores whose softmax is `v^2 / |v|^2`.
-    fn scores(&self, roots: &Array1<f64>) -> Vec<f64> {
+    fn scores(&self, roots: &[f64]) -> Vec<f64> {
         let bases = self.subproblem.loss.terms().iter().flat_map(|term| &term.log_base);
         let score = |(v, base): (&f64, &f64)| 2.0 * v.abs().max(LEAST_ROOT).ln() - base;
         roots.iter().zip(bases).map(score).collect()
     }
 
-    fn run(&self, start: &Array1<f64>, tolerance: Tolerance, max_iter: usize) -> Result<Run> {
+    fn run(&self, start: &[f64], tolerance: Tolerance, max_iter: usize) -> Result<Run> {
         let inner: Inner = LBFGS::new(Search::new(), MEMORY);
         let inner = inner.with_tolerance_grad(0.0).and_then(|s| s.with_tolerance_cost(0.0));
         let inner = inner.map_err(|error| Error::Numeric(error.to_string()))?;
         let solver = UntilGap { inner, dual: self, tolerance };
         let most = max_iter as u64;
         let outcome = Executor::new(Objective(self), solver)
-            .configure(|state| state.param(start.clone()).max_iters(most))
+            .configure(|state| state.param(start.to_vec()).max_iters(most))
             .timer(false)
             .run();
         // argmin's line search swallows errors of the cost function: ask the monitor itself.
@@ -133,18 +132,18 @@ impl<D: Design + ?Sized> Dual<'_, D> {
         match outcome {
             Ok(done) => {
                 let state = done.state();
-                let roots = state.get_best_param().unwrap_or(start).clone();
+                let roots = state.get_best_param().cloned().unwrap_or_else(|| start.to_vec());
                 Ok(Run { roots, iterations: state.get_iter() as usize })
             }
             // The search for a step failed at the limit of what doubles resolve.
             Err(_) => {
                 let last = self.last.borrow().as_ref().map(|at| at.roots.clone());
-                Ok(Run { roots: last.unwrap_or_else(|| start.clone()), iterations: 1 })
+                Ok(Run { roots: last.unwrap_or_else(|| start.to_vec()), iterations: 1 })
             }
         }
     }
 
-    fn at(&self, roots: &Array1<f64>) -> Evaluation {
+    fn at(&self, roots: &[f64]) -> Evaluation {
         if let Some(last) = self.last.borrow().as_ref() {
             if last.roots == roots {
                 return last.clone();
@@ -155,7 +154,7 @@ impl<D: Design + ?Sized> Dual<'_, D> {
         fresh
     }
 
-    fn evaluate(&self, roots: &Array1<f64>) -> Evaluation {
+    fn evaluate(&self, roots: &[f64]) -> Evaluation {
         let Subproblem { design, loss, lambda } = self.subproblem;
         let scores = &self.scores(roots);
         let weights = loss.weights(scores);
@@ -175,7 +174,7 @@ impl<D: Design + ?Sized> Dual<'_, D> {
         loss.centre(&weights.alpha, &mut shift);
         let gap = loss.divergence(&weights.alpha, &shift);
         Evaluation {
-            roots: roots.clone(),
+            roots: roots.to_vec(),
             scores: scores.clone(),
             weights,
             theta,
@@ -190,27 +189,27 @@ impl<D: Design + ?Sized> Dual<'_, D> {
 struct Objective<'a, D: ?Sized>(&'a Dual<'a, D>);
 
 impl<D: Design + ?Sized> CostFunction for Objective<'_, D> {
-    type Param = Array1<f64>;
+    type Param = Vec<f64>;
     type Output = f64;
 
-    fn cost(&self, roots: &Array1<f64>) -> std::result::Result<f64, ArgminError> {
+    fn cost(&self, roots: &Vec<f64>) -> std::result::Result<f64, ArgminError> {
         self.0.monitor.check()?;
         Ok(-self.0.at(roots).value)
     }
 }
 
 impl<D: Design + ?Sized> Gradient for Objective<'_, D> {
-    type Param = Array1<f64>;
-    type Gradient = Array1<f64>;
+    type Param = Vec<f64>;
+    type Gradient = Vec<f64>;
 
-    fn gradient(&self, roots: &Array1<f64>) -> std::result::Result<Array1<f64>, ArgminError> {
+    fn gradient(&self, roots: &Vec<f64>) -> std::result::Result<Vec<f64>, ArgminError> {
         let at = self.0.at(roots);
         let mut gradient: Vec<f64> =
             at.scores.iter().zip(&at.fitted).map(|(s, own)| s - own).collect();
         self.0.subproblem.loss.centre(&at.weights.alpha, &mut gradient);
         let slope = at.weights.alpha.iter().zip(roots).map(|(a, v)| 2.0 * a / v);
         gradient.iter_mut().zip(slope).for_each(|(g, s)| *g *= s);
-        Ok(Array1::from(gradient))
+        Ok(gradient)
     }
 }
 
@@ -222,9 +221,7 @@ struct UntilGap<'a, D: ?Sized> {
 }
 
 impl<'a, D: Design + ?Sized> Solver<Objective<'a, D>, Iterate> for UntilGap<'a, D> {
-    fn name(&self) -> &str {
-        "L-BFGS until a duality gap"
-    }
+    const NAME: &'static str = "L-BFGS until a duality gap";
 
     fn init(
         &mut self,
