@@ -75,7 +75,7 @@ fn fit_weighted(
     begun: Instant,
     monitor: &Monitor,
 ) -> Result<KliepPath> {
-    let limits = Limits { lambda1: settings.lambda1, max_iter: settings.max_iter };
+    let limits = Limits::of(settings);
     let mut default = solver_of_normalizer(problem, settings.normalizer, limits)?;
     let lambda_max = round_up(default.lambda_max(NULL_FIT, monitor)?, problem);
     let grid = settings.lambda2.values(lambda_max);
@@ -97,7 +97,7 @@ fn fit_weighted(
             _ => fits.fit(at, monitor)?,
         };
         let (status, iterations, certificate) = (fit.status, fit.iterations, fit.certificate);
-        let ratio = DensityRatio::new(fit, fits.fits.made, problem, settings.normalizer);
+        let ratio = DensityRatio::new(fit, fits.fits.made, problem, settings);
         last.clone_from(&ratio.coefficients);
         Ok(Step::new(at.current, status, iterations, certificate, ratio))
     })?;
@@ -140,7 +140,7 @@ fn round_up(largest: f64, problem: &Problem) -> f64 {
 }
 
 impl DensityRatio {
-    fn new(fit: Fit, fits: usize, problem: &Problem, normalizer: Normalizer) -> Self {
+    fn new(fit: Fit, fits: usize, problem: &Problem, settings: &Settings) -> Self {
         if fit.status == Status::Unbounded {
             let (log_normalizer, mean_score, effective_size) = (f64::NAN, f64::NAN, f64::NAN);
             let coefficients = Coefficients::default();
@@ -148,7 +148,7 @@ impl DensityRatio {
         }
         let [x, y] = problem.loss.samples();
         let scores = problem.features.scores(x, &fit.coefficients);
-        let weighted = normalizer == Normalizer::Empirical;
+        let weighted = settings.normalizer == Normalizer::Empirical;
         Self {
             fits,
             log_normalizer: log_normalizer(&fit, problem, &y),
