@@ -26,8 +26,6 @@ pub mod path;
 
 pub mod inference;
 
-pub mod score;
-
 pub mod compare;
 
 pub mod simulate;

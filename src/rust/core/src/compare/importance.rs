@@ -84,10 +84,6 @@ impl Stack {
     }
 }
 
-fn limits(settings: &Settings) -> Limits {
-    Limits { lambda1: settings.lambda1, max_iter: settings.max_iter }
-}
-
 /// The tolerance of the fit without the penalised factors, which decides on lambda_max: more than
 /// the path's, and less than the last digit, for which high powers cost too many steps.
 fn null_fit(settings: &Settings) -> Tolerance {
@@ -122,7 +118,7 @@ pub fn glasso(
     let problem =
         |rows| Problem::new(stack.features.clone(), stack.loss(rows), penalty_factor.clone());
     let (p, q) = (problem(stack.x())?, problem(stack.y())?);
-    let (exact, limits) = (null_fit(settings), limits(settings));
+    let (exact, limits) = (null_fit(settings), Limits::of(settings));
     let (mut of_p, mut of_q) = (solver(&p, limits), solver(&q, limits));
     let start = of_p.lambda_max(exact, monitor)?.max(of_q.lambda_max(exact, monitor)?);
     path(settings, start, begun, monitor, |at, tolerance| {
@@ -197,9 +193,9 @@ fn fused<D: RowDesign>(
     let size = base.linear().len();
     let design = PairedDesign::new(base, &linear[0], &linear[1]);
     let mut solver: Box<dyn FindLambdaMax + '_> = if 2 * size > MOST_COEFFICIENTS {
-        Box::new(AllFactors::new(&loss, design, limits(settings)))
+        Box::new(AllFactors::new(&loss, design, Limits::of(settings)))
     } else {
-        Box::new(ProximalNewtonSolver::new(&loss, design, limits(settings)))
+        Box::new(ProximalNewtonSolver::new(&loss, design, Limits::of(settings)))
     };
     let start = solver.lambda_max(null_fit(settings), monitor)?;
     path(settings, start, begun, monitor, |at, tolerance| {

@@ -15,3 +15,5 @@ mod influence;
 mod first_stage;
 
 pub mod debias;
+
+pub mod score;

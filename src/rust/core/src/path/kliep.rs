@@ -75,7 +75,7 @@ fn fit_weighted(
     begun: Instant,
     monitor: &Monitor,
 ) -> Result<KliepPath> {
-    let limits = Limits { lambda1: settings.lambda1, max_iter: settings.max_iter };
+    let limits = Limits::of(settings);
     let mut default = solver_of_normalizer(problem, settings.normalizer, limits)?;
     let lambda_max = round_up(default.lambda_max(NULL_FIT, monitor)?, problem);
     let grid = settings.lambda2.values(lambda_max);
@@ -86,22 +86,22 @@ fn fit_weighted(
         SolverChoice::Dual => return Err(Error::Argument("the dual needs lambda1 > 0".into())),
     };
     let tolerance = Tolerance { tol: settings.tol, scale: lambda_max };
-    let fits = ConvexFits { solver, problem: problem.clone(), tolerance, made: 0 };
+    let convex = ConvexFits { solver, problem: problem.clone(), tolerance, made: 0 };
     let weights = (settings.robust > 0.0).then(|| TrimWeights::new(&problem.loss, settings.robust));
-    let mut fits = TrimmedFits { fits, weights };
+    let mut fits = TrimmedFits { convex, weights };
     let mut last = Coefficients::default();
     let steps = along_grid(&grid, lambda_max, begun, monitor, |at| {
-        fits.fits.made = 0;
+        fits.convex.made = 0;
         let fit = match settings.penalty {
             PenaltyShape::Mcp { gamma } => fit_mcp(&mut fits, gamma, &last, at, monitor)?,
             _ => fits.fit(at, monitor)?,
         };
         let (status, iterations, certificate) = (fit.status, fit.iterations, fit.certificate);
-        let ratio = DensityRatio::new(fit, fits.fits.made, problem, settings);
+        let ratio = DensityRatio::new(fit, fits.convex.made, problem, settings);
         last.clone_from(&ratio.coefficients);
         Ok(Step::new(at.current, status, iterations, certificate, ratio))
     })?;
-    Ok(Path { lambda_max, steps, passes: fits.fits.solver.passes() })
+    Ok(Path { lambda_max, steps, passes: fits.convex.solver.passes() })
 }
 
 /// The default solver, which also finds lambda_max.

@@ -24,21 +24,21 @@ pub fn fit_mcp(
     monitor: &Monitor,
 ) -> Result<Fit> {
     let lambda2 = at.current;
-    let base = fits.fits.problem.penalty_factor.clone();
+    let base = fits.convex.problem.penalty_factor.clone();
     let slopes = |theta: &Coefficients| mcp(&base, theta, gamma, lambda2);
     let mut penalty_factor = Arc::new(slopes(start));
     let (mut rounds, mut iterations) = (0, 0);
     // The objective of the fit before, with the slopes at its own theta.
     let mut before = f64::INFINITY;
     loop {
-        fits.fits.solver.set_penalty_factor(&penalty_factor);
+        fits.convex.solver.set_penalty_factor(&penalty_factor);
         let mut fit = fits.fit(at, monitor)?;
         rounds += 1;
         iterations += fit.iterations;
         fit.iterations = iterations;
         let objective = fit.certificate.objective;
         let next = slopes(&fit.coefficients);
-        let settled = distance(&penalty_factor, &next) <= fits.fits.settled_within()
+        let settled = distance(&penalty_factor, &next) <= fits.convex.settled_within()
             || fits.weights.is_some() && before - objective <= fits.settled_within(objective);
         if settled || rounds == MOST_FITS || fit.status == Status::Unbounded {
             if !settled && fit.status == Status::Converged {

@@ -18,7 +18,7 @@ const ARMIJO: f64 = 1e-4;
 /// Convex fits, and the weights of the numerators where these are trimmed.
 pub struct TrimmedFits {
     /// Each with the weights of the moment.
-    pub fits: ConvexFits,
+    pub convex: ConvexFits,
     /// Those of the last fit; `None` where nothing is trimmed.
     pub weights: Option<TrimWeights>,
 }
@@ -34,7 +34,7 @@ struct WeightedFit {
 impl TrimmedFits {
     /// How much trimmed objectives near this one may stay apart.
     pub fn settled_within(&self, objective: f64) -> f64 {
-        self.fits.settled_within() * OBJECTIVE_FLOOR.max(objective.abs())
+        self.convex.settled_within() * OBJECTIVE_FLOOR.max(objective.abs())
     }
 
     /// A fit with the penalty factors as they are: one, or with trimmed numerators as many as their
@@ -42,7 +42,7 @@ impl TrimmedFits {
     pub fn fit(&mut self, at: LambdaStep, monitor: &Monitor) -> Result<Fit> {
         match self.weights.clone() {
             Some(weights) => self.fit_trimmed(weights, at, monitor),
-            None => self.fits.fit(at, monitor),
+            None => self.convex.fit(at, monitor),
         }
     }
 
@@ -54,14 +54,14 @@ impl TrimmedFits {
         mut at: LambdaStep,
         monitor: &Monitor,
     ) -> Result<Fit> {
-        let most = self.fits.made + MOST_FITS;
+        let most = self.convex.made + MOST_FITS;
         let mut now = self.fit_weighted(weights, at, monitor)?;
         at.previous = at.current;
         let (mut length, mut iterations) = (f64::INFINITY, now.fit.iterations);
         loop {
             let gap = now.weights.gap(&now.scores);
             let settled = gap <= self.settled_within(now.fit.certificate.objective);
-            if settled || self.fits.made >= most || now.fit.status == Status::Unbounded {
+            if settled || self.convex.made >= most || now.fit.status == Status::Unbounded {
                 let mut fit = now.fit;
                 fit.certificate.objective += gap;
                 fit.certificate.gap += gap;
@@ -93,13 +93,13 @@ impl TrimmedFits {
     ) -> Result<(WeightedFit, Vec<f64>)> {
         let (step, slope) = now.weights.step(&now.scores, length);
         let before = now.fit.certificate.objective;
-        let noise = 2.0 * self.fits.tolerance.gap(before);
+        let noise = 2.0 * self.convex.tolerance.gap(before);
         let (mut share, mut iterations) = (1.0, 0);
         loop {
             let mut next = self.fit_weighted(now.weights.moved(&step, share), at, monitor)?;
             iterations += next.fit.iterations;
             let rise = next.fit.certificate.objective - before;
-            if rise >= ARMIJO * share * slope - noise || self.fits.made >= most {
+            if rise >= ARMIJO * share * slope - noise || self.convex.made >= most {
                 next.fit.iterations = iterations;
                 return Ok((next, step.iter().map(|d| share * d).collect()));
             }
@@ -116,7 +116,7 @@ impl TrimmedFits {
         at: LambdaStep,
         monitor: &Monitor,
     ) -> Result<WeightedFit> {
-        let fits = &mut self.fits;
+        let fits = &mut self.convex;
         weights.write(&mut fits.problem.loss);
         fits.solver.set_linear(&fits.problem);
         let fit = fits.fit(at, monitor)?;

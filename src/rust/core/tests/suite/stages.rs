@@ -64,14 +64,21 @@ fn files(folder: &Path, module: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Check the modules that `list` declares; `prefixes` are the ways their files name each other.
-fn assert_in_order(list: &Path, folder: &Path, prefixes: &[&str]) -> usize {
+/// Check the modules that `list` declares in its folder, whose path in the crate is `own`; how often
+/// one uses another.
+fn assert_in_order(list: &Path, own: &str) -> usize {
+    let folder = list.parent().unwrap();
     let modules = declared(list);
     let mut uses = 0;
     for (place, module) in modules.iter().enumerate() {
         for file in files(folder, module) {
             let text = code(&file);
-            for used in prefixes.iter().flat_map(|prefix| following(&text, prefix)) {
+            let mut named = following(&text, own);
+            // In a file of a folder within this one `super` is that folder.
+            if file.parent() == Some(folder) {
+                named.extend(following(&text, "super::"));
+            }
+            for used in named {
                 let Some(other) = modules.iter().position(|module| *module == used) else {
                     continue;
                 };
@@ -83,11 +90,22 @@ fn assert_in_order(list: &Path, folder: &Path, prefixes: &[&str]) -> usize {
     uses
 }
 
+/// The same for a folder, if it is one, and all folders within.
+fn folders_in_order(folder: &Path, path: &str) -> usize {
+    let list = folder.join("mod.rs");
+    if !list.is_file() {
+        return 0;
+    }
+    let within = declared(&list)
+        .into_iter()
+        .map(|module| folders_in_order(&folder.join(&module), &format!("{path}::{module}")));
+    assert_in_order(&list, &format!("crate::{path}::")) + within.sum::<usize>()
+}
+
 #[test]
 #[cfg_attr(miri, ignore = "reads files")]
 fn a_stage_uses_only_those_before_it() {
-    let sources = sources();
-    let uses = assert_in_order(&sources.join("lib.rs"), &sources, &["crate::"]);
+    let uses = assert_in_order(&sources().join("lib.rs"), "crate::");
     // Otherwise the pattern finds nothing.
     assert!(uses > 100, "{uses}");
 }
@@ -95,15 +113,9 @@ fn a_stage_uses_only_those_before_it() {
 #[test]
 #[cfg_attr(miri, ignore = "reads files")]
 fn a_file_uses_only_those_declared_before_it_in_its_folder() {
-    let sources = sources();
-    let mut uses = 0;
-    for stage in declared(&sources.join("lib.rs")) {
-        let folder = sources.join(&stage);
-        if folder.is_dir() {
-            let own = format!("crate::{stage}::");
-            uses += assert_in_order(&folder.join("mod.rs"), &folder, &[&own, "super::"]);
-        }
-    }
+    let stages = declared(&sources().join("lib.rs"));
+    let folders = |stage: &String| folders_in_order(&sources().join(stage), stage);
+    let uses: usize = stages.iter().map(folders).sum();
     assert!(uses > 50, "{uses}");
 }
 

@@ -28,6 +28,7 @@ use crate::objective::penalty::{norm, Lambda};
 use crate::objective::penalty_factor::PenaltyFactors;
 use crate::objective::problem::Problem;
 use crate::path::grid::LambdaStep;
+use crate::path::settings::Settings;
 use crate::solver::{Solved, Stop};
 use sparse_then_dense::SparseThenDense;
 use std::sync::Arc;
@@ -51,6 +52,11 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Those of a path.
+    pub fn of(settings: &Settings) -> Self {
+        Self { lambda1: settings.lambda1, max_iter: settings.max_iter }
+    }
+
     /// Both penalties at one lambda2.
     fn lambda(&self, lambda2: f64) -> Lambda {
         Lambda { lambda1: self.lambda1, lambda2 }

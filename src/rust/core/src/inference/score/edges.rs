@@ -459,7 +459,7 @@ fn add_powers<S: Simd>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::score::edge_index;
+    use crate::inference::score::edge_index;
     use ndarray::Array2;
 
     fn sample(rows: usize, d: usize, step: usize) -> Array2<f64> {

@@ -212,7 +212,7 @@ mod tests {
         let (d, rows) = (19, 12);
         let values: Vec<f64> =
             (0..rows * d).map(|k| ((k * k * 31 + k * 7919 + 13) % 997) as f64).collect();
-        let sample = crate::score::Sample::new(values, rows);
+        let sample = crate::inference::score::Sample::new(values, rows);
         let stride = 24;
         let moments = sample.moments(stride);
         let grid = [0.6, 0.3, 0.1, 0.05];
