@@ -44,6 +44,7 @@ paths_of_first_run <- function(study, experiment) {
 # What is drawn.
 slim_path <- function(path) {
     path$networks <- NULL
+    path$samples <- NULL
     path$coefficients$value <- short_numbers(path$coefficients$value)
     path
 }

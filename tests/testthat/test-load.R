@@ -39,7 +39,7 @@ test_that("the scaling that the vignette draws repeats, but for its times", {
     set.seed(1)
     x <- matrix(stats::rnorm(row$n * row$d), row$n)
     y <- matrix(stats::rnorm(row$n * row$d), row$n)
-    path <- kliep_path(x, y, lambda1 = settings$lambda1,
+    path <- paper_path(x, y, lambda1 = settings$lambda1,
                        nlambda = settings$nlambda,
                        lambda_min_ratio = settings$lambda_min_ratio,
                        control = kliep_control(threads = settings$threads))

@@ -1,0 +1,47 @@
+# The table of functions, arguments and columns in CONTRIBUTING.md is the code's.
+
+test_that("CONTRIBUTING.md lists every function, argument and column", {
+    guide <- file.path("..", "..", "CONTRIBUTING.md")
+    skip_if_not(file.exists(guide), "CONTRIBUTING.md is not here")
+    lines <- readLines(guide)
+    section <- lines[seq(match("## Functions, arguments, columns", lines),
+                         length(lines))]
+    section <- section[seq_len(grep("^## ", section)[2L] - 1L)]
+    rows <- grep("^\\| `", section, value = TRUE)
+    expect_setequal(rows, c(function_rows(), column_rows()))
+})
+
+test_that("an argument of one name has one place, or comes after its kin", {
+    # What is fitted to what comes first, in this order, in every verb.
+    leading <- c("x", "y")
+    verbs <- c("kliep_path", "kliep_change", "kliep_select", "kliep_auto",
+               "kliep_test", "kliep_stability", "kliep_infer",
+               "dtrace_path", "flasso_path", "glasso_path", "moment_path",
+               "is_flasso_path", "is_glasso_path")
+    for (verb in verbs) {
+        arguments <- names(formals(getExportedValue("kliepnet", verb)))
+        expect_identical(arguments[1:2], leading, label = verb)
+    }
+    for (verb in c("kliep_select", "kliep_test", "kliep_stability",
+                   "kliep_infer")) {
+        arguments <- names(formals(getExportedValue("kliepnet", verb)))
+        expect_identical(arguments[3L], "spec", label = verb)
+    }
+})
+
+test_that("no function inside the package has more than eight arguments", {
+    space <- asNamespace("kliepnet")
+    inner <- setdiff(ls(space), getNamespaceExports("kliepnet"))
+    inner <- Filter(function(name) is.function(get(name, space)), inner)
+    # Methods have the arguments of what users call.
+    methods <- grepl(paste0("^(", paste(c(
+        "autoplot", "plot", "print", "format", "summary", "two_samples",
+        "as_igraph", "hubs", "edges", "coef", "predict", "tidy", "glance",
+        "as.data.frame", "as.matrix", "confint", "kl_divergence"
+    ), collapse = "|"), ")\\."), inner)
+    wrappers <- startsWith(inner, "wrap__")
+    many <- Filter(function(name) {
+        length(formals(get(name, space))) > 8L
+    }, inner[!methods & !wrappers])
+    expect_identical(many, character())
+})
