@@ -384,31 +384,3 @@ print.kliep_windows <- function(x, most = 15L, ...) {
     cat("\nNext: edges(found), summary(found), plot(found)\n")
     invisible(x)
 }
-
-#' @rdname tidy.change_path
-#' @export
-tidy.kliep_windows <- function(x, ...) {
-    check_dots(list(...), names(formals()), "tidy")
-    table <- x$edges
-    tidied <- tidy_frame(table$from, table$to, table$weight,
-                         table[c("window", "start", "end")])
-    if (x$n_perm > 0) {
-        tidied$p.value <- table$p_value
-        tidied$adj.p.value <- table$p_adjusted
-    }
-    tidied
-}
-
-#' @rdname glance.change_path
-#' @export
-glance.kliep_windows <- function(x, ...) {
-    check_dots(list(...), names(formals()), "glance")
-    data.frame(
-        method = x$method, n_x = min(x$windows$n), n_y = x$reference$n,
-        n_variables = length(x$variables),
-        n_edges = nrow(unique(x$edges[c("from", "to")])),
-        n_windows = nrow(x$windows),
-        n_changed = sum(x$windows$n_edges > 0, na.rm = TRUE),
-        n_failed = nrow(x$failures), n_perm = x$n_perm
-    )
-}
