@@ -5,14 +5,19 @@ check_memory <- function(bytes, what, hint = paste(
     "Use fewer variables or features, or a product family such as",
     "`feat_polynomial()`, which stores none."
 )) {
-    free <- free_memory()
-    if (is.na(free) || bytes <= free) return(invisible())
+    if (fits_memory(bytes)) return(invisible())
     stop_kliep(
         "memory",
         paste0(what, " would take ", format_bytes(bytes), " of memory, and ",
-               format_bytes(free), " is free."),
+               format_bytes(free_memory()), " is free."),
         hint = hint
     )
+}
+
+# TRUE where nobody knows how much is free.
+fits_memory <- function(bytes) {
+    free <- free_memory()
+    is.na(free) || bytes <= free
 }
 
 # The samples of a simulated pair, as they are drawn and as they are handed on,

@@ -146,7 +146,8 @@ importance_path <- function(method, x, y, features, lambda1, lambda2, nlambda,
     fit <- tryCatch(
         fit_importance(
             samples, features, drawn,
-            c(list(method = method, lambda1 = lambda1, penalty = penalty),
+            c(list(method = method, lambda1 = lambda1,
+                   penalty_factor = penalty),
               rust_grid(grid, samples, features), control),
             if (progress) progress_bar("Fitting the path")
         ),
@@ -231,7 +232,9 @@ fit_importance <- function(samples, features, drawn, settings, on_progress) {
     settings$x_rows <- nrow(samples$x)
     given <- if (is_table(features)) {
         d <- length(samples$variables)
-        settings$penalty <- penalty_by_factor(settings$penalty, features, d)
+        settings$penalty_factor <- penalty_by_factor(
+            settings$penalty_factor, features, d
+        )
         table <- feature_table(features, rbind(both, drawn$z),
                                samples$variables, nrow(drawn$z))
         features <- table$features

@@ -82,7 +82,7 @@ baseline_at <- function(path, step) {
 format_baseline <- function(x) {
     method <- baseline_methods()[[x$method]]
     shown <- Filter(Negate(is.null), c(
-        list(standardize = x$standardize), x$shown
+        list(standardize = x$spec$standardize), x$shown
     ))
     values <- vapply(shown, function(value) {
         if (is.numeric(value)) format(value, digits = 4L) else
@@ -124,11 +124,13 @@ baseline_samples <- function(x, y, standardize, center = "own") {
 
 # So many matrices of all pairs of variables.
 check_moments_memory <- function(d, copies) {
-    check_memory(8 * copies * d^2,
+    check_memory(moments_bytes(d, copies),
                  paste("Second moments of", count_of(d, "variable")),
                  hint = paste("Use fewer variables, or `kliep_path()`, which",
                               "keeps no matrix of all pairs."))
 }
+
+moments_bytes <- function(d, copies) 8 * copies * d^2
 
 # Products of columns over a divisor: covariances of centred samples.
 sample_moments <- function(samples, divisor, standardize) {
@@ -211,11 +213,11 @@ baseline_path <- function(method, lambda_max, diagnostics, coefficients,
         scale_x = samples$scale$x, scale_y = samples$scale$y
     ))
     new_change_path(
-        fit, lambda1 = lambda1, features = features,
-        settings = list(standardize = standardize, solver = solver),
-        control = control, variables = samples$variables,
-        n = c(x = nrow(samples$x), y = nrow(samples$y)), call = call,
-        method = method,
+        fit, list(features = features, lambda1 = lambda1,
+                  standardize = standardize, solver = solver,
+                  control = control),
+        list(method = method, variables = samples$variables),
+        observations_of(samples), call,
         extra = c(list(shown = shown, arguments = arguments), extra)
     )
 }

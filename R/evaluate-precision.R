@@ -59,7 +59,7 @@ new_pr_curve <- function(points, curve, ranking, rank, n_changed, n_pairs) {
 #'   diagonal, is a changed edge. A matrix with names is matched by them.
 #' @param rank How to order the edges: by `"entry"` or by `"weight"`.
 #' @param lambda2 For `rank = "weight"`, the value on the path to take weights
-#'   from. `NULL` is one at which weights are stable: see [edges()].
+#'   from. `NULL` is the smallest one with a fit.
 #' @return An object of class `pr_curve` with a [`plot()`][autoplot.pr_curve]
 #'   method, a list with
 #'   \item{points}{a data frame with a row for each fitted `lambda2`:
@@ -162,11 +162,10 @@ rank_by_entry <- function(path) {
 }
 
 rank_by_weight <- function(path, lambda2) {
-    step <- function() {
-        if (is.null(lambda2)) stable_step(path) else find_step(path, lambda2)
-    }
-    found <- if (length(fitted_steps(path)) == 0L) edge_weights(path) else
-        edge_weights(path, step())
+    fitted <- fitted_steps(path)
+    found <- if (length(fitted) == 0L || is.null(lambda2))
+        edge_weights(path, utils::tail(fitted, 1L)) else
+        edge_weights(path, find_step(path, lambda2))
     found <- found[order(-abs(found$weight), found$from, found$to), ]
     place_edges(found, entry_lambda2(path, found), rep(1L, nrow(found)))
 }

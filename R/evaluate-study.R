@@ -39,14 +39,14 @@
 #' @param checkpoint The name of a folder to keep finished runs in, or `NULL`.
 #' @param progress Show progress? [progressr::handlers()] decides how it
 #'   looks.
-#' @return A data frame of class `method_comparison` with one row for each
+#' @return A data frame of class `compare_methods` with one row for each
 #'   simulator, method and run: `simulator`, `method`, `run`,
 #'   `average_precision`, `area`, `area_roc` and `f1` (the best one) as in
 #'   [pr_curve()], `seconds` that the method took, `error` and `warning` (`NA`
 #'   if there was none), `curve`, the [pr_curve()]s without their ranked
 #'   edges, and `seed`, the `.Random.seed` with which the simulator was called.
 #'   `summary()` gives means with standard errors, and
-#'   [`plot()`][autoplot.method_comparison] draws them.
+#'   [`plot()`][autoplot.compare_methods] draws them.
 #' @export
 #' @examples
 #' set.seed(1)
@@ -88,7 +88,7 @@ compare_methods <- function(simulate, methods, runs = 20,
     table <- table[order(match(table$simulator, names(simulate)),
                          match(table$method, names(methods)), table$run), ]
     rownames(table) <- NULL
-    table <- new_method_comparison(table)
+    table <- new_comparison(table)
     warn_failed(table)
     table
 }
@@ -101,8 +101,8 @@ comparison_tasks <- function(simulators, runs) {
 }
 
 # The only place the class is set.
-new_method_comparison <- function(table) {
-    class(table) <- c("method_comparison", "data.frame")
+new_comparison <- function(table) {
+    class(table) <- c("compare_methods", "data.frame")
     table
 }
 
@@ -244,7 +244,7 @@ warn_failed <- function(table) {
 }
 
 #' @export
-summary.method_comparison <- function(object, ...) {
+summary.compare_methods <- function(object, ...) {
     # In the order of the table, which is that of the call.
     group <- paste(object$simulator, object$method, sep = "\r")
     parts <- split(as.data.frame(object), factor(group, unique(group)))
@@ -265,11 +265,11 @@ summarise_method <- function(rows) {
 }
 
 #' @export
-print.method_comparison <- function(x, ...) {
+print.compare_methods <- function(x, ...) {
     if (!all(c("simulator", "method", "curve") %in% names(x))) {
         return(invisible(NextMethod()))
     }
-    cat("<method_comparison> ",
+    cat("<compare_methods> ",
         count_of(length(unique(x$method)), "method"), " on ",
         count_of(length(unique(x$simulator)), "simulator"), ", ",
         count_of(length(unique(x$run)), "run"), "\n\n", sep = "")

@@ -1,7 +1,7 @@
 # Feature specifications as arguments, and what they are made from.
 
 check_features <- function(features) {
-    if (inherits(features, "features")) return(features)
+    if (inherits(features, "kliep_features")) return(features)
     hint <- if (is.function(features))
         "Call the function, for instance `feat_gaussian()`." else
         "Make one with a `feat_*()` function, for instance `feat_gaussian()`."

@@ -7,7 +7,7 @@
 new_features <- function(kind, family, settings = list(),
                          standardize = "within", ...) {
     structure(
-        class = "features",
+        class = "kliep_features",
         list(kind = kind, family = family, settings = settings,
              standardize = standardize, ...)
     )
@@ -17,8 +17,8 @@ new_features <- function(kind, family, settings = list(),
 is_table <- function(features) features$kind %in% c("custom", "cliques")
 
 #' @export
-format.features <- function(x, ...) {
-    c(paste0("<features> ", x$family),
+format.kliep_features <- function(x, ...) {
+    c(paste0("<kliep_features> ", x$family),
       switch(x$kind, products = format_products(x), rbf = format_rbf(x),
              custom = format_custom(x), cliques = format_cliques(x)))
 }
@@ -67,7 +67,7 @@ function_text <- function(fun) {
 }
 
 #' @export
-print.features <- function(x, ...) {
+print.kliep_features <- function(x, ...) {
     cat(format(x), sep = "\n")
     invisible(x)
 }

@@ -1,14 +1,4 @@
-# The smallest lambda2 of the default grid as a share of lambda_max. Between
-# samples without a change, |xi| of T factors is about half normal with its
-# largest value near sqrt(2 log T) standard deviations: end where that would
-# detect ten factors for each observation, and no lower than a tenth. With 40
-# variables this is a tenth, with 10,000 about 0.6, where a tenth would detect
-# half of 50 million factors.
-default_lambda_min_ratio <- function(n_factors, n) {
-    n_factors <- max(2, n_factors)
-    share <- min(1, 10 * sum(n) / n_factors)
-    max(0.1, stats::qnorm(1 - share / 2) / sqrt(2 * log(n_factors)))
-}
+# Fits of one specification to two samples: a path over lambda2, or one value.
 
 #' Sparse changes between two Markov networks, over a path of penalties
 #'
@@ -219,35 +209,31 @@ kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                        penalty = c("group_lasso", "adaptive", "mcp"),
                        gamma = NULL, robust = 0,
                        standardize = c("within", "pooled", "none"),
-                       direction = c("p/q", "q/p", "symmetric"),
-                       normalizer = c("empirical", "gaussian"),
+                       direction = c("symmetric", "p/q", "q/p"),
+                       normalizer = c("auto", "gaussian", "empirical"),
                        solver = c("auto", "primal", "dual"),
                        control = kliep_control(),
-                       progress = interactive(), ...) {
+                       progress = interactive(), spec = NULL, ...) {
     call <- match.call()
-    samples <- find_samples(x, y, list(...))
-    check_dots(samples$rest, c(names(formals()), sample_arguments()),
+    given <- given_settings()
+    found <- take_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments()),
                "kliep_path")
-    path <- fit_path(
-        samples$x, samples$y, features, lambda1, lambda2, nlambda,
-        lambda_min_ratio, penalty_factor, penalty, gamma, robust, standardize,
-        direction, normalizer,
-        solver, control, progress, call
-    )
+    spec <- as_spec(if (is.null(spec)) found$result else spec, given)
+    path <- fit_spec(spec, found, check_flag(progress, "progress"), call)
     warn_unfinished(path)
-    with_conditions(path, samples)
+    path
 }
 
 #' @rdname kliep_path
 #' @export
 kliep_change <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
-                         lambda2, ...) {
+                         lambda2, ..., progress = interactive(), spec = NULL) {
     call <- match.call()
-    passed <- c("penalty_factor", "penalty", "gamma", "robust", "standardize",
-                "direction", "normalizer", "solver", "control", "progress")
-    samples <- find_samples(x, y, list(...))
-    check_dots(samples$rest, c(names(formals()), sample_arguments(), passed),
-               "kliep_change")
+    given <- given_settings()
+    found <- take_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments(),
+                             spec_arguments()), "kliep_change")
     if (missing(lambda2) || length(lambda2) != 1L) {
         stop_kliep(
             "lambda",
@@ -256,315 +242,11 @@ kliep_change <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
             hint = "`kliep_path()` fits many, and chooses a grid itself."
         )
     }
-    change <- do.call(fit_change, c(
-        list(samples$x, samples$y, features, lambda1, lambda2, call),
-        samples$rest
-    ), quote = TRUE)
+    spec <- as_spec(if (is.null(spec)) found$result else spec,
+                    c(given, found$rest))
+    change <- as_change(fit_spec(spec, found, check_flag(progress, "progress"),
+                                 call))
     stop_if_unbounded(change)
     warn_unfinished(change)
-    with_conditions(change, samples)
-}
-
-fit_change <- function(x, y, features, lambda1, lambda2, call,
-                       penalty_factor = NULL,
-                       penalty = c("group_lasso", "adaptive", "mcp"),
-                       gamma = NULL, robust = 0,
-                       standardize = c("within", "pooled", "none"),
-                       direction = c("p/q", "q/p", "symmetric"),
-                       normalizer = c("empirical", "gaussian"),
-                       solver = c("auto", "primal", "dual"),
-                       control = kliep_control(), progress = interactive()) {
-    path <- fit_path(
-        x, y, features, lambda1, lambda2, nlambda = 1L,
-        lambda_min_ratio = NULL, penalty_factor, penalty, gamma, robust,
-        standardize, direction, normalizer, solver, control, progress, call
-    )
-    as_change(path)
-}
-
-# Check, fit, and wrap up: what kliep_path() and kliep_change() share.
-fit_path <- function(x, y, features, lambda1, lambda2, nlambda,
-                     lambda_min_ratio, penalty_factor, penalty, gamma, robust,
-                     standardize, direction, normalizer, solver, control,
-                     progress, call) {
-    request <- check_fit(
-        x, y, features, lambda1, lambda2, nlambda, lambda_min_ratio,
-        penalty_factor, penalty, gamma, robust, standardize, direction,
-        normalizer, solver, control
-    )
-    progress <- check_flag(progress, "progress")
-    on_progress <- if (progress) progress_bar("Fitting the path")
-    fit_request(request, call, on_progress)
-}
-
-# All that a fit needs, in the form it needs it.
-check_fit <- function(x, y, features, lambda1, lambda2, nlambda,
-                      lambda_min_ratio, penalty_factor, penalty, gamma,
-                      robust, standardize, direction, normalizer, solver,
-                      control) {
-    features <- check_features(features)
-    samples <- check_samples(x, y, features)
-    control <- check_control(control)
-    lambda1 <- check_lambda1(lambda1)
-    penalty <- check_penalty(penalty)
-    settings <- list(
-        lambda1 = lambda1,
-        lambda2 = check_lambda2(lambda2),
-        nlambda = check_nlambda(nlambda),
-        penalty = check_penalty_factor(penalty_factor, samples$variables,
-                                       features),
-        penalty_shape = penalty,
-        gamma = check_gamma(gamma, penalty),
-        robust = check_robust(robust),
-        standardize = check_standardize(standardize, features),
-        direction = check_direction(direction),
-        normalizer = check_normalizer(normalizer, features),
-        solver = check_solver(solver, lambda1, normalizer),
-        tol = control$tol,
-        max_iter = control$max_iter,
-        threads = control$threads
-    )
-    settings <- set_ratios(
-        settings, lambda_min_ratio,
-        n_factors_of(features, length(samples$variables)),
-        c(nrow(samples$x), nrow(samples$y))
-    )
-    list(samples = samples, features = features, settings = settings,
-         control = control, default_ratio = is.null(lambda_min_ratio))
-}
-
-# Where the grid ends, and where the first fit of an adaptive penalty is taken:
-# three quarters down the default grid, on its log scale. A factor that enters a
-# group lasso at a share r of lambda_max is about r as large there as the
-# largest, so that its adaptive penalty is r^-gamma of the largest factor's.
-set_ratios <- function(settings, lambda_min_ratio, n_factors, n) {
-    given <- check_lambda_min_ratio(lambda_min_ratio, n_factors, n)
-    ratio <- default_lambda_min_ratio(n_factors, n)
-    further <- settings$penalty_shape == "adaptive" && is.null(lambda_min_ratio)
-    settings$lambda_min_ratio <- if (further)
-        max(ratio^(1 + settings$gamma), 1e-4) else given
-    settings$first_share <- ratio^0.75
-    settings
-}
-
-# What check_fit() has passed, or the same about other observations.
-fit_request <- function(request, call = NULL, on_progress = NULL) {
-    samples <- request$samples
-    features <- request$features
-    settings <- request$settings
-    check_observations(request)
-    fit <- tryCatch(
-        if (is_table(features)) {
-            fit_table(samples, features, settings, on_progress)
-        } else {
-            rust_fit_path(samples$x, samples$y, rust_features(features),
-                          settings, on_progress)
-        },
-        kliep_error_overflow = function(condition) {
-            stop_overflow(rbind(samples$x, samples$y), samples$variables,
-                          settings$standardize)
-        }
-    )
-    new_change_path(
-        fit,
-        lambda1 = settings$lambda1,
-        features = if (is_table(features)) fit$features else features,
-        settings = settings,
-        control = request$control,
-        variables = samples$variables,
-        n = c(x = nrow(samples$x), y = nrow(samples$y)),
-        call = call,
-        coding = samples$coding,
-        extra = settings[c("penalty_shape", "gamma", "robust")]
-    )
-}
-
-# What depends on the observations, and not on their shape alone.
-check_observations <- function(request) {
-    check_constant(request$samples, request$settings$standardize)
-    check_regular(request$samples, request$settings)
-    check_features_memory(request$features, request$samples,
-                          request$settings$direction)
-    if (request$settings$normalizer == "gaussian") {
-        check_moments_memory(length(request$samples$variables), 6)
-    }
-}
-
-# Features that R functions compute need the standardised samples before the
-# fit, which then has nothing left to standardise.
-fit_table <- function(samples, features, settings, on_progress) {
-    standard <- rust_standardize_samples(samples$x, samples$y,
-                                         settings$standardize)
-    rows <- c(x = nrow(samples$x), y = nrow(samples$y))
-    table <- feature_table(features, standard$stack, samples$variables,
-                           scored_rows(rows, settings$direction))
-    settings$standardize <- "none"
-    settings$penalty <- penalty_by_factor(settings$penalty, features,
-                                          length(samples$variables))
-    fit <- rust_fit_path(
-        samples$x, samples$y,
-        list(kind = "table", values = table$values, sizes = table$sizes),
-        settings, on_progress
-    )
-    scaling <- c("center_x", "scale_x", "center_y", "scale_y")
-    fit[scaling] <- standard[scaling]
-    if (features$kind == "custom") {
-        fit[c("from", "to")] <- factor_pairs(fit$from)
-    }
-    c(fit, list(features = table$features))
-}
-
-# Rows of the samples that have weights in the loss.
-scored_rows <- function(n, direction) {
-    switch(direction, "p/q" = n[["y"]], "q/p" = n[["x"]], symmetric = sum(n))
-}
-
-# Radial functions are kept for all pairs while a fit is at work, and powers of
-# all columns, as they are and packed for products.
-check_features_memory <- function(features, samples, direction) {
-    d <- length(samples$variables)
-    n <- c(x = nrow(samples$x), y = nrow(samples$y))
-    if (features$kind == "rbf") {
-        check_memory(8 * scored_rows(n, direction) * d * (d - 1) / 2,
-                     paste("Radial features of", count_of(d, "variable")))
-    } else if (features$kind == "products") {
-        degree <- max(features$pair, features$single)
-        check_memory(16 * sum(n) * d * degree,
-                     paste0("Powers of ", count_of(d, "variable"), " up to ",
-                            degree),
-                     hint = "Use features of a lower degree.")
-    }
-}
-
-# One number for each factor from c(single, edge).
-penalty_by_factor <- function(penalty, features, d) {
-    if (features$kind == "cliques" || !identical(names(penalty),
-                                                 c("single", "edge"))) {
-        return(penalty)
-    }
-    by_factor <- rep(penalty[["edge"]], d * (d + 1) / 2)
-    by_factor[cumsum(seq_len(d))] <- penalty[["single"]]
-    by_factor
-}
-
-# A function of (done, total) that draws a bar; `shield_progress()` sees to it
-# that nothing it throws reaches the fit.
-progress_bar <- function(name, frame = parent.frame()) {
-    bar <- NULL
-    function(done, total) {
-        if (is.null(bar)) {
-            bar <<- cli::cli_progress_bar(name, total = total, .envir = frame)
-        }
-        cli::cli_progress_update(set = done, id = bar, .envir = frame)
-    }
-}
-
-# ---- how a fit ended -------------------------------------------------------
-
-warn_unfinished <- function(path) {
-    warn_max_iter(path)
-    warn_unsettled(path)
-    warn_near_threshold(path)
-    warn_unbounded(path)
-    warn_importance(path)
-}
-
-warn_max_iter <- function(path) {
-    late <- which(path$diagnostics$status == "max_iter")
-    if (length(late) == 0L) return(invisible())
-    worst <- format(max(path$diagnostics$kkt[late]), digits = 1L)
-    tol <- format(path$control$tol)
-    what <- if (is_change(path)) {
-        paste0("The fit did not reach tol = ", tol, " (KKT ", worst, ").")
-    } else {
-        paste0(length(late), " of ", length(path$lambda2),
-               " lambda2 values did not reach tol = ", tol, " (",
-               step_ranges(late), ", worst KKT ", worst, ").")
-    }
-    warn_kliep("max_iter", what,
-               hint = paste0("Raise `max_iter` in `kliep_control()`",
-                             if (!is.null(path$lambda1)) ", or `lambda1`",
-                             "."))
-}
-
-warn_unsettled <- function(path) {
-    late <- which(path$diagnostics$status == "unsettled")
-    if (length(late) == 0L) return(invisible())
-    warn_kliep(
-        "unsettled",
-        paste0(count_of(length(late), "fit"), " (", step_ranges(late),
-               ") had not settled after ", max(path$diagnostics$fits[late]),
-               " convex fits."),
-        hint = paste0("Raise `lambda1`",
-                      if (path$penalty_shape == "mcp")
-                          paste0(" or `gamma` (now ", format(path$gamma), ")"),
-                      ".")
-    )
-}
-
-warn_near_threshold <- function(path) {
-    near <- which(path$diagnostics$status == "near_threshold")
-    if (length(near) == 0L) return(invisible())
-    warn_kliep(
-        "near_threshold",
-        paste0("lambda2 = ", format(path$lambda2[near[1L]], digits = 4L),
-               " (", step_ranges(near), ") is too close to the value below ",
-               "which the objective has no minimum: ",
-               "these coefficients cannot be relied on."),
-        hint = "Raise `lambda2` or set `lambda1 > 0`."
-    )
-}
-
-warn_unbounded <- function(path) {
-    end <- which(path$diagnostics$status == "unbounded")
-    if (length(end) == 0L) return(invisible())
-    warn_kliep(
-        "unbounded",
-        paste0("The path ends at lambda2 = ",
-               format(path$lambda2[end[1L]], digits = 4L), " (step ", end[1L],
-               "): ", if (!is.null(path$lambda1))
-                   paste0("with lambda1 = ", format(path$lambda1), " "),
-               "the objective has no minimum there or below."),
-        hint = paste0(if (!is.null(path$lambda1))
-            "Set `lambda1 > 0` to go on, or keep" else "Keep",
-            " to larger `lambda2`.")
-    )
-}
-
-stop_if_unbounded <- function(change) {
-    if (!any(change$diagnostics$status == "unbounded")) return(invisible())
-    stop_kliep(
-        "unbounded",
-        paste0("The objective has no minimum at lambda2 = ",
-               format(change$lambda2[1L], digits = 4L), " with lambda1 = ",
-               format(change$lambda1), "."),
-        hint = paste0(
-            "Raise `lambda2` (nothing is detected from ",
-            format(change$lambda_max, digits = 4L),
-            " upwards) or set `lambda1 > 0`."
-        )
-    )
-}
-
-stop_overflow <- function(values, variables, standardize) {
-    largest <- arrayInd(which.max(abs(values)), dim(values))
-    stop_kliep(
-        "overflow",
-        paste0("The features overflow: the largest value is ",
-               format(values[largest], digits = 3L), " in column `",
-               variables[largest[2L]], "`."),
-        hint = if (standardize == "none")
-            "Use `standardize = \"within\"` or rescale the columns." else
-            "Rescale the columns, or drop observations this far out."
-    )
-}
-
-# c(1, 2, 3, 7) becomes "steps 1-3, 7".
-step_ranges <- function(steps) {
-    run <- cumsum(c(TRUE, diff(steps) != 1L))
-    ranges <- vapply(split(steps, run), function(part) {
-        paste(unique(range(part)), collapse = "-")
-    }, "")
-    paste(if (length(steps) == 1L) "step" else "steps",
-          paste(ranges, collapse = ", "))
+    change
 }

@@ -120,6 +120,7 @@ check_penalty_values <- function(penalty_factor) {
                   "one factor: there is nothing for `lambda2` to act on.")
         )
     }
+    penalty_factor
 }
 
 penalty_of_cliques <- function(penalty_factor, n_cliques) {

@@ -9,8 +9,9 @@ rust_fit_path <- function(x, y, features, settings, on_progress = NULL) {
                     shield_progress(on_progress)))
 }
 
-rust_score_path <- function(x, y, newx, newy, features, settings) {
-    call_rust(.Call(wrap__score_path, x, y, newx, newy, features, settings))
+rust_score_path <- function(samples, new, features, settings) {
+    call_rust(.Call(wrap__score_path, samples$x, samples$y, new$x, new$y,
+                    features, settings))
 }
 
 rust_feature_scores <- function(newdata, scaling, features, coefficients,

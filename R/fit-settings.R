@@ -9,15 +9,15 @@ check_standardize <- function(standardize, features) {
 }
 
 check_direction <- function(direction) {
-    check_choice(direction, "direction", c("p/q", "q/p", "symmetric"))
+    check_choice(direction, "direction", c("symmetric", "p/q", "q/p"))
 }
 
 check_normalizer <- function(normalizer, features) {
     normalizer <- check_choice(normalizer, "normalizer",
-                               c("empirical", "gaussian"))
-    fits <- features$kind == "products" && identical(features$single, 2L) &&
-        identical(as.vector(features$pair), c(1L, 1L))
-    if (normalizer == "empirical" || fits) return(normalizer)
+                               c("auto", "gaussian", "empirical"))
+    if (normalizer != "gaussian" || has_closed_form(features)) {
+        return(normalizer)
+    }
     stop_kliep(
         "normalizer",
         paste0("`normalizer = \"gaussian\"` does not fit these features: got ",
@@ -27,14 +27,20 @@ check_normalizer <- function(normalizer, features) {
     )
 }
 
+# Whether the normaliser of the ratio is known for Gaussian networks.
+has_closed_form <- function(features) {
+    features$kind == "products" && identical(features$single, 2L) &&
+        identical(as.vector(features$pair), c(1L, 1L))
+}
+
 # Without the ridge, nothing holds a fit up where a covariance is singular.
-check_regular <- function(samples, settings) {
-    if (settings$normalizer == "empirical" || settings$lambda1 > 0) {
+check_regular <- function(samples, spec) {
+    if (spec$normalizer == "empirical" || spec$lambda1 > 0) {
         return(invisible())
     }
     d <- length(samples$variables)
     weighted <- list("p/q" = "y", "q/p" = "x", symmetric = c("x", "y"))
-    for (name in weighted[[settings$direction]]) {
+    for (name in weighted[[spec$direction]]) {
         if (qr(samples[[name]])$rank < d) {
             stop_kliep(
                 "lambda",
@@ -52,10 +58,8 @@ check_penalty <- function(penalty) {
     check_choice(penalty, "penalty", c("group_lasso", "adaptive", "mcp"))
 }
 
-# NULL is the usual one; the group lasso has no use for it.
+# The group lasso has no use for it.
 check_gamma <- function(gamma, penalty) {
-    usual <- c(group_lasso = 1, adaptive = 1, mcp = 3)[[penalty]]
-    if (is.null(gamma)) return(usual)
     gamma <- check_positive(gamma, "gamma", "penalty")
     if (penalty == "group_lasso") {
         stop_kliep(
@@ -65,6 +69,12 @@ check_gamma <- function(gamma, penalty) {
         )
     }
     gamma
+}
+
+# The shape of the penalty, or the usual one.
+settled_gamma <- function(spec) {
+    usual <- c(group_lasso = 1, adaptive = 1, mcp = 3)
+    if (is.null(spec$gamma)) usual[[spec$penalty]] else spec$gamma
 }
 
 check_robust <- function(robust) {
@@ -78,7 +88,7 @@ check_robust <- function(robust) {
     )
 }
 
-check_solver <- function(solver, lambda1, normalizer = "empirical") {
+check_solver <- function(solver, lambda1, normalizer = "auto") {
     solver <- check_choice(solver, "solver", c("auto", "primal", "dual"))
     if (solver != "auto" && identical(normalizer, "gaussian")) {
         stop_kliep(

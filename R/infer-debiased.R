@@ -59,7 +59,7 @@
 #'
 #' Point-wise intervals are \eqn{\hat\theta_k \pm z\,
 #' \mathrm{se}_k}{estimate +- z se} with the normal quantile, and `p_value` is
-#' that of "edge \eqn{k} has not changed". `p_bh` and `p_by` are adjusted for
+#' that of "edge \eqn{k} has not changed". `q_value` and `q_value_by` are adjusted for
 #' the number of edges by the method of Benjamini and Hochberg, and by that of
 #' Benjamini and Yekutieli, which holds under any dependence: the edges with
 #' \eqn{p \le q} contain an expected share of at most \eqn{q} of edges that
@@ -94,10 +94,13 @@
 #' is about one ratio.
 #'
 #' @param x,y The two samples, as for [kliep_path()], with at least 10
-#'   observations each.
-#' @param features What the factors look like: [feat_gaussian()],
-#'   [feat_nonparanormal()] or [feat_ising()], which have one coefficient for
-#'   each factor. Others are an error.
+#'   observations each, or a result of this package as `x`: its samples, with
+#'   the features and the standardisation of its estimator.
+#' @param spec The estimator: see [kliep_spec()]. Its features must have one
+#'   coefficient for each factor, as [feat_gaussian()],
+#'   [feat_nonparanormal()] and [feat_ising()] do; of its other settings only
+#'   `standardize` and `control` matter here, as the penalties and the
+#'   direction are those of the published method.
 #' @param edges The edges to estimate: a data frame with columns `from` and
 #'   `to`, by name or by number. `NULL` takes all pairs of variables.
 #' @param estimator `"double_selection"` (SparKLIE+2) or `"one_step"`
@@ -114,20 +117,17 @@
 #' @param refit Fit the outcomes of the first two stages once more on their
 #'   supports, without penalty? It takes the bias of the penalties out before
 #'   the last stage does, and serves small samples, too.
-#' @param standardize As for [kliep_path()]; the default is `"within"`, and
-#'   `"none"` for [feat_ising()]. With `"pooled"` the estimates are in units of
-#'   the pooled standard deviations.
-#' @param control Accuracy, iterations and threads: [kliep_control()].
 #' @param progress Show a progress bar when it takes long?
 #' @param ... How to find the two samples in `x`, where it holds both: see
-#'   [two_samples()].
+#'   [two_samples()]. And settings of [kliep_spec()] by name: `features`,
+#'   `standardize`, `control`.
 #'
-#' @return An object of class `kliep_inference`, with [print()],
-#'   [`plot()`][plot.kliep_inference], [`edges()`][edges.kliep_inference] (the
+#' @return An object of class `kliep_infer`, with [print()],
+#'   [`plot()`][plot.kliep_infer], [`edges()`][edges.kliep_infer] (the
 #'   edges that have changed by a chosen rule) and
-#'   [`confint()`][confint.kliep_inference]:
+#'   [`confint()`][confint.kliep_infer]:
 #'   * `estimates`: a data frame with one row for each edge: `from`, `to`,
-#'     `estimate`, `se`, `lower`, `upper`, `p_value`, `p_bh`, `p_by`, and, of
+#'     `estimate`, `se`, `lower`, `upper`, `p_value`, `q_value`, `q_value_by`, and, of
 #'     the intervals that hold for all edges at once, `lower_plain`,
 #'     `upper_plain`, `lower_studentized` and `upper_studentized`;
 #'   * `global`: the tests of no change in any of the edges, with the columns
@@ -161,23 +161,22 @@
 #' # One edge alone.
 #' kliep_infer(pair$x, pair$y, feat_ising(),
 #'             edges = data.frame(from = "V1", to = "V2"))$estimates
-kliep_infer <- function(x, y = NULL, features = feat_gaussian(), edges = NULL,
+kliep_infer <- function(x, y = NULL, spec = NULL, edges = NULL,
                         estimator = c("double_selection", "one_step"),
                         level = 0.95, n_boot = 1000, lambda = NULL,
                         row_lambda = NULL, refit = TRUE,
-                        standardize = c("within", "pooled", "none"),
-                        control = kliep_control(), progress = interactive(),
-                        ...) {
+                        progress = interactive(), ...) {
     call <- match.call()
-    found <- find_samples(x, y, list(...))
-    check_dots(found$rest, c(names(formals()), sample_arguments()),
-               "kliep_infer")
-    features <- check_single_coefficient(features)
-    samples <- check_samples(found$x, found$y, features, least = 10L)
+    found <- take_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments(),
+                             spec_arguments()), "kliep_infer")
+    spec <- as_spec(if (is.null(spec)) found$result else spec, found$rest)
+    check_single_coefficient(spec$features)
+    samples <- as_samples(found, spec$features, least = 10L)
+    spec <- settle_spec(spec, samples$variables)
     level <- check_fraction(level, "level")
     edges <- check_edges(edges, samples$variables)
-    control <- check_control(control)
-    p <- n_factors_of(features, length(samples$variables))
+    p <- n_factors_of(spec$features, length(samples$variables))
     settings <- list(
         estimator = check_choice(estimator, "estimator",
                                  c("double_selection", "one_step")),
@@ -186,37 +185,34 @@ kliep_infer <- function(x, y = NULL, features = feat_gaussian(), edges = NULL,
                                  1.01 * stats::qnorm(1 - 0.05 / p)),
         row_lambda = check_lambda_or(row_lambda, "row_lambda",
                                      sqrt(2 * log(p) / nrow(samples$y))),
-        standardize = check_standardize(standardize, features),
-        n_boot = as.integer(check_whole(n_boot, "n_boot", least = 0)),
-        tol = control$tol,
-        max_iter = control$max_iter,
-        threads = control$threads
+        n_boot = as.integer(check_whole(n_boot, "n_boot", least = 0))
     )
-    check_constant(samples, settings$standardize)
+    check_constant(samples, spec$standardize)
     # The normal numbers of all draws, as drawn and as used.
     check_memory(16 * settings$n_boot * (nrow(samples$x) + nrow(samples$y)),
                  count_of(settings$n_boot, "bootstrap draw"),
                  hint = "Lower `n_boot`.")
     progress <- check_flag(progress, "progress")
-    fit <- fit_inference(samples, features, edges, settings, progress)
-    result <- new_inference(fit, edges, settings, features, samples, level,
-                            call)
-    with_conditions(result, found)
+    fit <- fit_inference(samples, spec, edges, settings, progress)
+    result <- new_inference(fit, edges, settings, spec, samples, level, call)
+    with_samples(result, samples, found$conditions)
 }
 
-fit_inference <- function(samples, features, edges, settings, progress) {
-    settings$seed <- if (settings$n_boot > 0L) draw_seed() else 0
+fit_inference <- function(samples, spec, edges, settings, progress) {
+    request <- c(settings, spec["standardize"],
+                 spec$control[c("tol", "max_iter", "threads")])
+    request$seed <- if (settings$n_boot > 0L) draw_seed() else 0
     on_progress <- if (progress) progress_bar("Estimating edges")
     fit <- tryCatch(
-        rust_infer_edges(samples$x, samples$y, rust_features(features), edges,
-                         settings, on_progress),
+        rust_infer_edges(samples$x, samples$y, rust_features(spec$features),
+                         edges, request, on_progress),
         kliep_error_overflow = function(condition) {
             stop_overflow(rbind(samples$x, samples$y), samples$variables,
-                          settings$standardize)
+                          spec$standardize)
         }
     )
     stop_without_first(fit, settings)
-    warn_first(fit, settings)
+    warn_first(fit, request)
     warn_not_estimated(fit$edge_status, settings)
     fit
 }
@@ -333,8 +329,7 @@ warn_not_estimated <- function(status, settings) {
 # ---- the result ------------------------------------------------------------
 
 # The only place the class is set. `fit` is the list that comes from Rust.
-new_inference <- function(fit, edges, settings, features, samples, level,
-                          call) {
+new_inference <- function(fit, edges, settings, spec, samples, level, call) {
     named <- data.frame(from = samples$variables[edges$from],
                         to = samples$variables[edges$to])
     maxima <- list(plain = fit$max_plain, studentized = fit$max_studentized)
@@ -343,7 +338,7 @@ new_inference <- function(fit, edges, settings, features, samples, level,
     se <- replace(fit$se, is.nan(fit$se), NA)
     if (settings$n_boot == 0L || all(is.na(estimate))) maxima <- NULL
     structure(
-        class = "kliep_inference",
+        class = "kliep_infer",
         list(
             estimates = cbind(named, estimate_table(estimate, se, level,
                                                     maxima)),
@@ -359,9 +354,10 @@ new_inference <- function(fit, edges, settings, features, samples, level,
             level = level,
             first_kkt = fit$kkt,
             settings = settings,
-            features = features,
+            spec = spec,
             variables = samples$variables,
-            n = c(x = nrow(samples$x), y = nrow(samples$y)),
+            coding = samples$coding,
+            n = observations_of(samples),
             call = call
         )
     )
@@ -374,8 +370,8 @@ estimate_table <- function(estimate, se, level, maxima) {
         se = se,
         interval_columns(estimate, se, level, NULL, "pointwise"),
         p_value = p_value,
-        p_bh = stats::p.adjust(p_value, "BH"),
-        p_by = stats::p.adjust(p_value, "BY")
+        q_value = stats::p.adjust(p_value, "BH"),
+        q_value_by = stats::p.adjust(p_value, "BY")
     )
     for (type in names(maxima)) {
         both <- interval_columns(estimate, se, level, maxima, type)
@@ -425,16 +421,16 @@ global_tests <- function(estimate, se, level, maxima) {
 # ---- methods ---------------------------------------------------------------
 
 #' @export
-format.kliep_inference <- function(x, ...) {
+format.kliep_infer <- function(x, ...) {
     set <- x$settings
     name <- c(one_step = "one Newton step (SparKLIE+1)",
               double_selection = "double selection (SparKLIE+2)")
     c(
-        paste0("<kliep_inference> of ", count_of(nrow(x$estimates), "edge"),
+        paste0("<kliep_infer> of ", count_of(nrow(x$estimates), "edge"),
                " by ", name[[set$estimator]]),
         format_head(x)[-1L],
-        paste0("  features   ", name_features(x$features), ", standardize ",
-               set$standardize),
+        paste0("  features   ", name_features(x$spec$features),
+               ", standardize ", x$spec$standardize),
         paste0("  penalties  lambda = ", format(set$lambda, digits = 3L),
                ", row_lambda = ", format(set$row_lambda, digits = 3L),
                if (!set$refit) ", no refit"),
@@ -460,17 +456,17 @@ format_global <- function(x) {
 }
 
 #' @export
-print.kliep_inference <- function(x, most = 10L, ...) {
+print.kliep_infer <- function(x, most = 10L, ...) {
     cat(format(x), "", sep = "\n")
     columns <- c("from", "to", "estimate", "se", "lower", "upper", "p_value",
-                 "p_bh")
+                 "q_value")
     rows <- x$estimates[order(x$estimates$p_value), columns]
     cat(format(100 * x$level), " % intervals, smallest p-value first:\n",
         sep = "")
     print(utils::head(rows, most), digits = 3L, row.names = FALSE)
     left <- nrow(rows) - most
-    if (left > 0L) cat("... and ", left, " more: result$estimates\n", sep = "")
-    cat("\nNext: edges(result), confint(result), plot(result)\n")
+    if (left > 0L) cat("... and ", left, " more: $estimates\n", sep = "")
+    cat("\nNext: edges(), confint(), plot()\n")
     invisible(x)
 }
 
@@ -506,7 +502,7 @@ check_draws <- function(object, type) {
 #' result <- kliep_infer(pair$x, pair$y, feat_ising())
 #' confint(result, level = 0.9)
 #' confint(result, type = "studentized")
-confint.kliep_inference <- function(object, parm, level = object$level,
+confint.kliep_infer <- function(object, parm, level = object$level,
                                     type = c("pointwise", "plain",
                                              "studentized"), ...) {
     check_dots(list(...), names(formals()), "confint")

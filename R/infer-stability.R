@@ -30,19 +30,19 @@
 #' \eqn{r = -1/4}: distributions that fall off smoothly, as they do in
 #' practice.
 #'
-#' Two of `q`, `threshold` and `max_false` decide the third. Unless told, the
+#' Two of `q`, `threshold` and `max_false` decide the third. Unless specified, the
 #' threshold is 0.75, and `q` is the largest number of edges with which at most
 #' `max_false` false ones are expected. With `q` given, the threshold is the
 #' lowest that keeps to `max_false`; with both given, `max_false` is not used.
 #'
 #' @inheritSection kliep_test Parallel, and runs that are cut off
 #'
-#' @param x,y The two samples, as for [kliep_path()].
+#' @param x,y The two samples, as for [kliep_path()], or a result of this
+#'   package as `x`: its samples and its estimator.
+#' @param spec The estimator: see [kliep_spec()].
 #' @param ... How to find the two samples in `x`, where it holds both: see
-#'   [two_samples()]. The rest is passed on to the fits: `features`, `lambda1`,
-#'   `lambda2`, `nlambda`, `lambda_min_ratio`, `penalty_factor`, `penalty`,
-#'   `gamma`, `robust`, `standardize`, `direction`, `normalizer`, `solver` and
-#'   `control`, as for [kliep_path()].
+#'   [two_samples()]. And settings of [kliep_spec()] by name, which replace
+#'   those of `spec`.
 #' @param n_subsamples The number of halves, twice that of pairs, so even.
 #' @param q How many edges each half names, or `NULL`.
 #' @param threshold The selection probability that an edge needs, above 0.5,
@@ -85,24 +85,21 @@
 #' edges(stable)
 #' pair$truth
 #' plot(stable)
-kliep_stability <- function(x, y = NULL, ..., n_subsamples = 100, q = NULL,
-                            threshold = NULL, max_false = 1,
+kliep_stability <- function(x, y = NULL, spec = NULL, n_subsamples = 100,
+                            q = NULL, threshold = NULL, max_false = 1,
                             assumption = c("none", "r-concave"),
-                            checkpoint = NULL, progress = interactive()) {
+                            checkpoint = NULL, progress = interactive(), ...) {
     call <- match.call()
-    found <- find_samples(x, y, list(...))
+    found <- take_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments(),
-                             stability_arguments()), "kliep_stability")
+                             spec_arguments()), "kliep_stability")
     n_pairs <- check_subsamples(n_subsamples)
     progress <- check_flag(progress, "progress")
-    settings <- do.call(check_path_settings, found$rest, quote = TRUE)
-    check_halves(check_samples(found$x, found$y,
-                               settings$candidates[[1L]]$features))
-    ready <- do.call(prepare_candidates, c(
-        list(settings$candidates, found$x, found$y, settings$lambda2),
-        settings$fits
-    ), quote = TRUE)
-    path <- fit_observed(ready, settings)[[1L]]
+    spec <- as_spec(if (is.null(spec)) found$result else spec, found$rest)
+    check_halves(as_samples(found, spec$features))
+    candidates <- check_candidates(spec, list())
+    ready <- prepare_candidates(candidates, found)
+    path <- fit_observed(ready, candidates)[[1L]]
     design <- design_stability(
         q, threshold, max_false,
         check_choice(assumption, "assumption", c("none", "r-concave")),
@@ -114,20 +111,11 @@ kliep_stability <- function(x, y = NULL, ..., n_subsamples = 100, q = NULL,
         label = "kliep_stability()", checkpoint = checkpoint,
         progress = progress
     )
+    path <- with_samples(path, ready$samples[[1L]], NULL)
     with_conditions(new_kliep_stability(done, design, path, call), found)
 }
 
 # ---- what is asked for -----------------------------------------------------
-
-stability_arguments <- function() {
-    setdiff(selection_arguments(), c("folds", "rule"))
-}
-
-# The settings of a selection with one candidate.
-check_path_settings <- function(features = feat_gaussian(), lambda1 = 0.1,
-                                ...) {
-    check_selection(check_features(features), check_lambda1(lambda1), ...)
-}
 
 check_subsamples <- function(n_subsamples) {
     n_subsamples <- check_whole(n_subsamples, "n_subsamples", least = 2)
@@ -331,12 +319,12 @@ tail_of_shape <- function(shape, total, n, r) {
 
 # Both halves of one split: the edges that each names, as numbers.
 name_edges <- function(pair, samples, problem, q) {
+    samples <- samples[c("x", "y")]
     rows <- lapply(samples, function(sample) draw_halves(nrow(sample)))
     lapply(1:2, function(half) {
-        first_edges(refit(
-            problem, samples$x[rows$x[[half]], , drop = FALSE],
-            samples$y[rows$y[[half]], , drop = FALSE]
-        ), q)
+        first_edges(refit(problem, Map(function(sample, halves) {
+            sample[halves[[half]], , drop = FALSE]
+        }, samples, rows)), q)
     })
 }
 
@@ -443,6 +431,6 @@ format.kliep_stability <- function(x, ...) {
 print.kliep_stability <- function(x, most = 10L, ...) {
     cat(format(x), sep = "\n")
     print_kept(edges(x), most)
-    cat("\nNext: edges(stable), plot(stable), stable$edges, stable$bounds\n")
+    cat("\nNext: edges(), plot(), $edges for all that were named, $bounds\n")
     invisible(x)
 }

@@ -11,7 +11,7 @@
 #'
 #' @section Which edges are kept:
 #' Liu et al. (2014) keep an edge that is detected in the data and in at most
-#' `level * n_perm` shuffles. The column `shuffles` counts them, `paper` says
+#' `alpha * n_perm` shuffles. The column `shuffles` counts them, `paper` says
 #' what the rule makes of it, and `keep = "paper"` goes by it. The rule asks of
 #' each edge by itself how often chance finds it, however weakly. Among many
 #' edges chance finds others every time, so that with some tens of variables
@@ -19,7 +19,7 @@
 #' find all of them now and then, and true edges are dropped.
 #'
 #' The default, `keep = "adjusted"`, keeps edges whose adjusted p-value
-#' is at most `level`. The statistic of an edge is the `lambda2` at which it
+#' is at most `alpha`. The statistic of an edge is the `lambda2` at which it
 #' enters the path (zero if it never does), which is comparable between the
 #' data and the shuffles whatever each selects. With \eqn{T_e} in the data and
 #' \eqn{T_e^b} in the shuffles \eqn{b = 1, \ldots, B}{b = 1, ..., B},
@@ -29,7 +29,7 @@
 #' that no p-value is zero. `adjust = "maxT"` compares with the largest
 #' statistic of all edges in each shuffle, step-down (Westfall and Young,
 #' 1993): where nothing has changed, any edge at all is kept with a probability
-#' of at most `level`. Edges that are not detected in the data have p-value 1,
+#' of at most `alpha`. Edges that are not detected in the data have p-value 1,
 #' and count in the methods of [stats::p.adjust()], which with many edges can
 #' only reach small values if `n_perm` is many times the number of edges.
 #'
@@ -77,15 +77,18 @@
 #' identical result. A shuffle that fails is reported with its seed in a
 #' warning of class `kliep_warning_replicate`, and left out.
 #'
-#' @param x,y The two samples, as for [kliep_path()].
+#' @param x,y The two samples, as for [kliep_path()], or a result of this
+#'   package as `x`: the test is then about its samples, with its estimator,
+#'   and with the folds and the rule of a selection.
+#' @param spec The estimator: see [kliep_spec()]. As in [kliep_select()], a list
+#'   makes several candidates, among which every shuffle chooses anew.
+#' @param folds,rule As for [kliep_select()]. `NULL` is that of the selection
+#'   that is continued, and otherwise 5 folds and the highest score.
 #' @param ... How to find the two samples in `x`, where it holds both: see
-#'   [two_samples()]. The rest is passed on to the selection: `features`,
-#'   `lambda1`, `lambda2`, `folds`, `rule`, `nlambda`, `lambda_min_ratio`,
-#'   `penalty_factor`, `penalty`, `gamma`, `robust`, `standardize`, `direction`,
-#'   `normalizer`, `solver` and
-#'   `control`, as for [kliep_select()].
+#'   [two_samples()]. And settings of [kliep_spec()] by name, which replace
+#'   those of `spec`.
 #' @param n_perm The number of shuffles.
-#' @param level The significance level.
+#' @param alpha The significance level.
 #' @param adjust How p-values are adjusted for the number of edges: `"maxT"`,
 #'   or a method of [stats::p.adjust()], such as `"BH"`, `"holm"` or `"none"`.
 #' @param keep Which detected edges are kept; see the section below.
@@ -135,77 +138,60 @@
 #' edges(test)
 #' pair$truth
 #' plot(test)
-kliep_test <- function(x, y = NULL, ..., n_perm = 100, level = 0.05,
+kliep_test <- function(x, y = NULL, spec = NULL, n_perm = 100, alpha = 0.05,
                        adjust = "maxT", keep = c("adjusted", "paper"),
-                       block = NULL, align = TRUE, checkpoint = NULL,
-                       progress = interactive()) {
+                       block = NULL, align = TRUE, folds = NULL, rule = NULL,
+                       checkpoint = NULL, progress = interactive(), ...) {
     call <- match.call()
-    found <- find_samples(x, y, list(...))
+    found <- take_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments(),
-                             selection_arguments()), "kliep_test")
+                             spec_arguments()), "kliep_test")
     rules <- list(
-        level = check_fraction(level, "level"),
+        alpha = check_fraction(alpha, "alpha"),
         adjust = check_choice(adjust, "adjust",
                               c("maxT", stats::p.adjust.methods)),
         keep = check_choice(keep, "keep", c("adjusted", "paper"))
     )
+    align <- check_flag(align, "align")
     progress <- check_flag(progress, "progress")
-    settings <- do.call(check_selection, found$rest, quote = TRUE)
-    samples <- check_samples(found$x, found$y,
-                             settings$candidates[[1L]]$features)
-    units <- check_units(block, samples, settings$folds)
-    n_perm <- check_n_perm(n_perm, units$n_x, units$n_y, settings$alike)
+    candidates <- check_candidates(if (is.null(spec)) found$result else spec,
+                                   found$rest)
+    design <- selection_design(folds, rule, found$result, candidates)
+    units <- check_units(block, as_samples(found, candidates[[1L]]$spec$features),
+                         design$folds)
+    n_perm <- check_n_perm(n_perm, units$n_x, units$n_y, design$alike)
     warn_few_shuffles(n_perm, rules)
-    ready <- do.call(prepare_candidates, c(
-        list(settings$candidates, found$x, found$y, settings$lambda2),
-        settings$fits
-    ), quote = TRUE)
-    paths <- fit_observed(ready, settings)
-    pool <- pool_samples(ready, units, check_flag(align, "align"))
-    seed <- run_seed(checkpoint)
-    observed <- with_run_seed(seed, 1L, select_shuffle(
-        NULL, pool, ready$problems, settings
-    ))
-    shuffles <- with_run_seed(seed, 2L, draw_shuffles(
-        units$n_x, units$n_y, n_perm, settings$alike
-    ))
-    done <- run_replicates(
-        shuffles, select_shuffle, samples = pool, problems = ready$problems,
-        settings = settings[c("folds", "rule")],
-        down_to = least_entry(observed, settings), label = "kliep_test()",
-        checkpoint = checkpoint, progress = progress, seed = seed
-    )
+    ready <- prepare_candidates(candidates, found)
+    paths <- fit_observed(ready, candidates)
+    run <- run_shuffles(ready, units, design,
+                        list(n_perm = n_perm, align = align,
+                             checkpoint = checkpoint, progress = progress))
     test <- new_kliep_test(
-        observed, done, rules, settings$candidates, call,
-        selection = new_selection(settings$candidates, paths, observed$scores,
-                                  "cv", settings$rule, settings$folds, call)
+        run, rules, candidates, call,
+        selection = new_selection(candidates, paths, run$observed$scores,
+                                  design, call)
     )
+    test$selection <- keep_samples(test$selection, ready$samples,
+                                   found$conditions)
     with_conditions(test, found)
 }
 
 # ---- what is asked for -----------------------------------------------------
 
-selection_arguments <- function() {
-    own <- names(formals(check_selection))
-    passed <- names(formals(check_candidate_fit))
-    setdiff(c(own, passed), c("...", "candidate", "x", "y"))
-}
-
-# Everything about the selection but the samples.
-check_selection <- function(features = feat_gaussian(), lambda1 = 0.1,
-                            lambda2 = NULL, folds = 5,
-                            rule = c("best", "1se"), ...) {
-    fits <- list(...)
-    if (is.null(fits$control)) fits$control <- kliep_control()
-    direction <- fits$direction
-    if (is.null(direction)) direction <- "p/q"
+# How a fit is chosen: as in the selection that is continued, unless specified.
+selection_design <- function(folds, rule, result, candidates) {
+    if (inherits(result, "kliep_test")) result <- result$selection
+    if (is.null(folds)) folds <- result$folds
+    if (is.null(rule)) rule <- result$rule
     list(
-        candidates = check_candidates(features, lambda1),
-        lambda2 = check_lambda2(lambda2),
-        folds = folds,
-        rule = check_choice(rule, "rule", c("best", "1se")),
-        alike = check_direction(direction) == "symmetric",
-        fits = fits
+        criterion = "cv",
+        folds = if (is.null(folds)) 5 else folds,
+        rule = check_choice(if (is.null(rule)) "best" else rule, "rule",
+                            c("best", "1se")),
+        # Whether exchanging the two samples changes nothing.
+        alike = all(vapply(candidates, function(candidate) {
+            identical(candidate$spec$direction, "symmetric")
+        }, NA))
     )
 }
 
@@ -222,13 +208,13 @@ check_units <- function(block, samples, folds) {
 
 warn_few_shuffles <- function(n_perm, rules) {
     least <- 1 / (n_perm + 1)
-    if (rules$keep == "paper" || least <= rules$level) return(invisible())
+    if (rules$keep == "paper" || least <= rules$alpha) return(invisible())
     warn_kliep(
         "n_perm",
         paste0("With ", count_of(n_perm, "shuffle"), " no p-value is below ",
-               format(least, digits = 2L), ": nothing can be kept at level ",
-               format(rules$level), "."),
-        hint = paste0("Set `n_perm` to ", ceiling(1 / rules$level - 1 - 1e-9),
+               format(least, digits = 2L), ": nothing can be kept at alpha = ",
+               format(rules$alpha), "."),
+        hint = paste0("Set `n_perm` to ", ceiling(1 / rules$alpha - 1 - 1e-9),
                       " or more.")
     )
 }
@@ -237,14 +223,35 @@ warn_few_shuffles <- function(n_perm, rules) {
 
 # The paths on the data as they are. Times and threads differ from run to run,
 # and are left out of what must not.
-fit_observed <- function(ready, settings) {
+fit_observed <- function(ready, candidates) {
     paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
                        label = "Paths of all candidates")
-    lapply(paths, function(path) {
-        path$control <- settings$fits$control
+    Map(function(path, candidate) {
+        path$spec$control <- candidate$spec$control
         path$diagnostics$seconds <- NA_real_
         path
-    })
+    }, paths, candidates)
+}
+
+# What the selection finds in the data (`observed`), and in shuffles of them
+# (`done`).
+run_shuffles <- function(ready, units, design, how) {
+    pool <- pool_samples(ready, units, how$align)
+    seed <- run_seed(how$checkpoint)
+    observed <- with_run_seed(seed, 1L, select_shuffle(
+        NULL, pool, ready$problems, design
+    ))
+    shuffles <- with_run_seed(seed, 2L, draw_shuffles(
+        units$n_x, units$n_y, how$n_perm, design$alike
+    ))
+    done <- run_replicates(
+        shuffles, select_shuffle, samples = pool, problems = ready$problems,
+        design = design[c("folds", "rule")],
+        down_to = least_entry(observed, ready$problems),
+        label = "kliep_test()", checkpoint = how$checkpoint,
+        progress = how$progress, seed = seed
+    )
+    list(observed = observed, done = done)
 }
 
 # All observations in one matrix for each form that problems need, as they are
@@ -252,7 +259,7 @@ fit_observed <- function(ready, settings) {
 # location and scale without these.
 pool_samples <- function(ready, units, align) {
     blind <- vapply(ready$problems, function(problem) {
-        problem$settings$standardize == "within"
+        problem$spec$standardize == "within"
     }, NA)
     rows <- lapply(ready$samples, function(form) rbind(form$x, form$y))
     aligned <- if (align && any(blind)) {
@@ -266,12 +273,12 @@ pool_samples <- function(ready, units, align) {
 # The whole selection with the units of `shuffle` in x and the others in y;
 # NULL is the data. What it found, in as few numbers as a test needs: entries
 # on the path count where they are at `down_to` or above.
-select_shuffle <- function(shuffle, samples, problems, settings,
+select_shuffle <- function(shuffle, samples, problems, design,
                            down_to = Inf) {
     is_data <- is.null(shuffle)
     if (is_data) shuffle <- seq_len(samples$n_x)
     at_x <- samples$unit %in% shuffle
-    parts <- draw_unit_folds(samples$unit, at_x, settings$folds)
+    parts <- draw_unit_folds(samples$unit, at_x, design$folds)
     divided <- Map(function(problem, is_aligned) {
         rows <- if (is_aligned && !is_data) samples$aligned else samples$rows
         rows <- rows[[problem$form]]
@@ -279,7 +286,7 @@ select_shuffle <- function(shuffle, samples, problems, settings,
     }, problems, samples$is_aligned)
     scored <- Map(score_problem, problems, divided, list(parts))
     table <- do.call(rbind, lapply(scored, `[[`, "table"))
-    chosen <- choose_row(table, settings$rule)
+    chosen <- choose_row(table, design$rule)
     at <- match(table$candidate[chosen], vapply(problems, `[[`, "", "label"))
     c(
         list(candidate = at, lambda2 = table$lambda2[chosen],
@@ -324,17 +331,18 @@ score_problem <- function(problem, divided, parts) {
 # The lambda2 of the path, and those at which there are fits. Without a ridge
 # a path may end early, and only fitting it shows where.
 path_grid <- function(problem, divided) {
-    settings <- problem$settings
-    if (settings$lambda1 == 0) {
-        path <- refit(problem, divided$x, divided$y)
+    spec <- problem$spec
+    if (spec$lambda1 == 0) {
+        path <- refit(problem, divided)
         return(list(lambda2 = path$lambda2, lambda_max = path$lambda_max,
                     fitted = path$lambda2[fitted_steps(path)]))
     }
-    top <- refit(problem, divided$x, divided$y, NULL, nlambda = 1L)$lambda_max
-    lambda2 <- settings$lambda2
+    top <- refit(problem, divided, NULL, nlambda = 1L)$lambda_max
+    lambda2 <- spec$lambda2
     if (is.null(lambda2)) {
-        step <- log(settings$lambda_min_ratio) / max(1L, settings$nlambda - 1L)
-        lambda2 <- top * exp(step * (seq_len(settings$nlambda) - 1L))
+        ratio <- problem_settings(problem, divided)$lambda_min_ratio
+        step <- log(ratio) / max(1L, spec$nlambda - 1L)
+        lambda2 <- top * exp(step * (seq_len(spec$nlambda) - 1L))
     }
     list(lambda2 = lambda2, lambda_max = top, fitted = lambda2)
 }
@@ -346,7 +354,7 @@ found_on_path <- function(problem, divided, grid, lambda2, down_to) {
     step <- match(lambda2, grid)
     # One step more: a solver that knows what comes next rounds differently.
     steps <- 1L + max(step, 2L, sum(grid >= min(down_to, lambda2)))
-    path <- refit(problem, divided$x, divided$y, utils::head(grid, steps))
+    path <- refit(problem, divided, utils::head(grid, steps))
     d <- length(path$variables)
     detected <- edge_weights(path, step)
     entries <- edge_entries(path)
@@ -357,18 +365,17 @@ found_on_path <- function(problem, divided, grid, lambda2, down_to) {
 # Where the last of the edges that are detected in the data enters: what
 # happens below makes no difference to its p-value. Several candidates have to
 # be compared first.
-least_entry <- function(observed, settings) {
-    if (length(settings$candidates) > 1L) return(0)
+least_entry <- function(observed, problems) {
+    if (length(problems) > 1L) return(0)
     min(Inf, observed$enters[observed$entered %in% observed$detected])
 }
 
 # ---- p-values --------------------------------------------------------------
 
 # The only place the class is set.
-new_kliep_test <- function(observed, done, rules, candidates, call,
-                           selection) {
-    shuffled <- Filter(Negate(is.null), done$values)
-    values <- to_common_units(c(list(observed), shuffled))
+new_kliep_test <- function(run, rules, candidates, call, selection) {
+    shuffled <- Filter(Negate(is.null), run$done$values)
+    values <- to_common_units(c(list(run$observed), shuffled))
     observed <- values[[1L]]
     shuffled <- values[-1L]
     structure(
@@ -383,10 +390,10 @@ new_kliep_test <- function(observed, done, rules, candidates, call,
             selection = selection,
             shuffles = shuffle_table(shuffled, candidates),
             n_perm = length(shuffled),
-            level = rules$level,
+            alpha = rules$alpha,
             adjust = rules$adjust,
             keep = rules$keep,
-            failures = done$failures,
+            failures = run$done$failures,
             call = call
         )
     )
@@ -438,7 +445,7 @@ test_edges <- function(observed, shuffled, selection, rules) {
     p_adjusted <- adjust_p(p_value, statistic, null, rules$adjust,
                            n_possible_edges(selection$path))
     # Rounding must not cost a shuffle.
-    paper <- counts <= rules$level * length(shuffled) + 1e-9
+    paper <- counts <= rules$alpha * length(shuffled) + 1e-9
     d <- length(selection$path$variables)
     ends <- edge_ends(key, d)
     data.frame(
@@ -451,7 +458,7 @@ test_edges <- function(observed, shuffled, selection, rules) {
         p_adjusted = p_adjusted,
         paper = paper,
         kept = if (rules$keep == "paper") paper else
-            p_adjusted <= rules$level + 1e-9
+            p_adjusted <= rules$alpha + 1e-9
     )
 }
 
@@ -491,9 +498,9 @@ step_down <- function(statistic, null) {
 # Edges that could be detected: joined by features, and not kept out.
 n_possible_edges <- function(path) {
     d <- length(path$variables)
-    penalty <- path$penalty_factor
-    if (path$features$kind == "cliques") {
-        sets <- path$features$sets[is.finite(penalty)]
+    penalty <- path$spec$penalty_factor
+    if (path$spec$features$kind == "cliques") {
+        sets <- path$spec$features$sets[is.finite(penalty)]
         pairs <- by_pair(data.frame(from = seq_along(sets), to = 0L),
                          list(kind = "cliques", sets = sets))
         pairs <- pairs[pairs$from != pairs$to, ]
@@ -509,10 +516,10 @@ n_possible_edges <- function(path) {
 format.kliep_test <- function(x, ...) {
     detected <- nrow(x$edges)
     row <- x$selection$scores[x$selection$scores$selected, ]
-    limit <- floor(x$level * x$n_perm + 1e-9)
+    limit <- floor(x$alpha * x$n_perm + 1e-9)
     c(
         paste0("<kliep_test> by ", count_of(x$n_perm, "shuffle"),
-               ", level ", format(x$level)),
+               ", alpha = ", format(x$alpha)),
         format_head(x$selection$path)[-1L],
         paste0("  selected   ", row$candidate, " at lambda2 = ",
                format(row$lambda2, digits = 4L)),
@@ -525,7 +532,7 @@ format.kliep_test <- function(x, ...) {
         paste0("  kept       ", count_of(sum(x$edges$kept), "edge"),
                if (x$keep == "adjusted")
                    paste0(" with an adjusted p-value (", x$adjust,
-                          ") of at most ", format(x$level))
+                          ") of at most ", format(x$alpha))
                else " by the paper's rule"),
         if (nrow(x$failures) > 0L)
             paste0("  failed     ", count_of(nrow(x$failures), "shuffle"),
@@ -542,7 +549,7 @@ format_range <- function(values) {
 print.kliep_test <- function(x, most = 10L, ...) {
     cat(format(x), sep = "\n")
     print_kept(edges(x), most)
-    cat("\nNext: edges(test), plot(test), test$edges, test$selection\n")
+    cat("\nNext: edges(), plot(), $edges for all that were detected\n")
     invisible(x)
 }
 

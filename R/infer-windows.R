@@ -52,20 +52,20 @@
 #' @param width,step How long windows are, and how far apart they begin: numbers
 #'   of observations, or spans of time ([difftime()]) if `time` has dates or
 #'   times of day. Windows overlap where `step` is smaller than `width`.
-#' @param ... Passed on to the selection: `features`, `lambda1`, `lambda2`,
-#'   `folds`, `rule` and what else [kliep_select()] passes on to its fits, such
-#'   as `nlambda`, `standardize` or `control`; and `variables`, `top_variable`
-#'   and `na` as for [two_samples()], which are about the whole series and its
-#'   reference.
+#' @param spec The estimator, as for [kliep_select()].
+#' @param ... Settings of [kliep_spec()] by name, which replace those of `spec`,
+#'   such as `features`, `nlambda` or `control`, or the arguments of another
+#'   `method`; and `variables`, `top_variable` and `na` as for [two_samples()],
+#'   which are about the whole series and its reference.
 #' @param time When each observation was made, never decreasing: numbers, dates
 #'   (`Date`) or times of day (`POSIXct`), or the name of the column that has
-#'   them, which is then no variable. `NULL` takes a column called `time` if
+#'   them, which is then not a variable. `NULL` takes a column called `time` if
 #'   there is one, and the number of the row otherwise.
 #' @param method `"kliep"`, or another method that [kliep_select()] can choose
 #'   along, such as `"flasso"`; what it takes may then stand in `...`.
 #' @param n_perm The number of shuffles for each window; 0 leaves the test out.
-#' @param level,keep,block As for [kliep_test()], except that `block` can only
-#'   be a number.
+#' @param alpha,keep,block,folds,rule As for [kliep_test()], except that `block`
+#'   can only be a number.
 #' @param checkpoint The name of a folder to keep finished windows in, or
 #'   `NULL`.
 #' @param progress Show progress? [progressr::handlers()] decides how it looks.
@@ -102,105 +102,96 @@
 #' summary(found)
 #' edges(found, window = 5)
 #' plot(found)
-kliep_windows <- function(series, reference, width, step = width, ...,
-                          time = NULL, method = "kliep", n_perm = 0,
-                          level = 0.05, keep = c("adjusted", "paper"),
-                          block = NULL, checkpoint = NULL,
-                          progress = interactive()) {
+kliep_windows <- function(series, reference, width, step = width, spec = NULL,
+                          ..., time = NULL, method = "kliep", n_perm = 0,
+                          alpha = 0.05, keep = c("adjusted", "paper"),
+                          block = NULL, folds = NULL, rule = NULL,
+                          checkpoint = NULL, progress = interactive()) {
     call <- match.call()
     table_arguments <- c("variables", "top_variable", "na")
-    method <- selection_method(method)
+    method <- check_choice(method, "method",
+                           c("kliep", names(baseline_methods())))
     check_dots(list(...), c(names(formals()), table_arguments,
-                            selection_arguments(), method$passed),
-               "kliep_windows")
+                            candidate_arguments(method)), "kliep_windows")
     about <- names(list(...)) %in% table_arguments
-    fits <- c(list(...)[!about], list(method = method$name))
     if (missing(reference)) reference <- NULL
     if (missing(width)) {
         stop_kliep("window", "`width` is missing: how long is a window?")
     }
-    test <- check_window_test(n_perm, level, keep, block, method)
+    test <- check_window_test(n_perm, alpha, keep, block, method)
     progress <- check_flag(progress, "progress")
-    series <- check_series(series, time)
-    parts <- do.call(divide_series, c(list(series, reference),
-                                      list(...)[about]), quote = TRUE)
+    candidates <- check_candidates(spec, list(...)[!about], method)
+    design <- selection_design(folds, rule, spec, candidates)
+    parts <- do.call(divide_series, c(
+        list(check_series(series, time), reference), list(...)[about]
+    ), quote = TRUE)
     places <- lay_windows(parts, width, step)
-    check_window_fits(fits, parts, places[[1L]], test)
-    control <- fits$control
-    if ("control" %in% method$passed) {
-        if (is.null(control)) control <- kliep_control()
-        # Workers do not know that there are others.
-        fits$control <- threads_for_plan(check_control(control))
-    }
+    check_window_fits(candidates, design, parts, places[[1L]], test)
     done <- run_replicates(
         places, fit_window, values = parts$x, reference = parts$y,
-        fits = fits, test = test, label = "kliep_windows()",
-        checkpoint = checkpoint, progress = progress
+        # Workers do not know that there are others.
+        candidates = lapply(candidates, candidate_for_plan), design = design,
+        test = test, label = "kliep_windows()", checkpoint = checkpoint,
+        progress = progress
     )
-    new_kliep_windows(done, places, parts, test, control, method, call)
+    new_kliep_windows(done, places, parts, test, candidates, call)
 }
 
 # ---- fits ------------------------------------------------------------------
 
-check_window_test <- function(n_perm, level, keep, block, method) {
+check_window_test <- function(n_perm, alpha, keep, block, method) {
     n_perm <- check_whole(n_perm, "n_perm", "n_perm", least = 0)
-    if (n_perm > 0 && method$name != "kliep") {
+    if (n_perm > 0 && method != "kliep") {
         stop_kliep("argument",
                    paste0("`n_perm` is for `method = \"kliep\"` alone: got \"",
-                          method$name, "\"."))
+                          method, "\"."))
     }
     list(
         n_perm = n_perm,
-        level = check_fraction(level, "level"),
+        alpha = check_fraction(alpha, "alpha"),
         keep = check_choice(keep, "keep", c("adjusted", "paper")),
         block = if (!is.null(block)) check_whole(block, "block", "block")
     )
 }
 
 # What is wrong with the settings is said once, and not for every window.
-check_window_fits <- function(fits, parts, place, test) {
-    first <- parts$x[place, , drop = FALSE]
-    if (fits$method != "kliep") {
-        fit_window(place, parts$x, parts$y, fits, test)
+check_window_fits <- function(candidates, design, parts, place, test) {
+    found <- list(x = parts$x[place, , drop = FALSE], y = parts$y)
+    if (candidates[[1L]]$method != "kliep") {
+        select_candidate(candidates, found, design, NULL)
         return(invisible())
     }
-    fits$method <- NULL
-    settings <- do.call(check_selection, fits, quote = TRUE)
-    check_samples(first, parts$y, settings$candidates[[1L]]$features)
+    samples <- as_samples(found, candidates[[1L]]$spec$features)
     if (test$n_perm > 0) {
-        units <- check_units(test$block, list(x = first, y = parts$y),
-                             settings$folds)
-        check_n_perm(test$n_perm, units$n_x, units$n_y, settings$alike)
+        units <- check_units(test$block, samples, design$folds)
+        check_n_perm(test$n_perm, units$n_x, units$n_y, design$alike)
     } else {
-        check_folds(settings$folds, nrow(first), nrow(parts$y))
+        check_folds(design$folds, nrow(samples$x), nrow(samples$y))
     }
-    do.call(prepare_candidates, c(
-        list(settings$candidates, first, parts$y, settings$lambda2),
-        settings$fits
-    ), quote = TRUE)
+    prepare_candidates(candidates, found)
 }
 
 # What was found in the window with the given rows.
-fit_window <- function(rows, values, reference, fits, test) {
-    window <- values[rows, , drop = FALSE]
+fit_window <- function(rows, values, reference, candidates, design, test) {
+    found <- list(x = values[rows, , drop = FALSE], y = reference)
     # The windows have a progress of their own.
     progressr::without_progress(
-        if (test$n_perm > 0) test_window(window, reference, fits, test) else
-            select_window(window, reference, fits)
+        if (test$n_perm > 0) test_window(found, candidates, design, test) else
+            select_window(found, candidates, design)
     )
 }
 
-select_window <- function(window, reference, fits) {
-    selection <- do.call(kliep_select, c(list(window, reference), fits),
-                         quote = TRUE)
-    found <- edges(selection)
-    window_result(selection, found[c("from", "to", "weight")])
+select_window <- function(found, candidates, design) {
+    selection <- select_candidate(candidates, found, design, NULL)
+    window_result(selection, edges(selection)[c("from", "to", "weight")])
 }
 
-test_window <- function(window, reference, fits, test) {
-    fits$method <- NULL
+test_window <- function(found, candidates, design, test) {
+    specs <- lapply(candidates, `[[`, "spec")
+    names(specs) <- vapply(candidates, `[[`, "", "label")
     result <- do.call(kliep_test, c(
-        list(window, reference), fits, test[c("n_perm", "level", "keep")],
+        list(found$x, found$y, specs), design[c("folds", "rule")],
+        test[c("n_perm", "alpha", "keep")],
         list(block = test$block, progress = FALSE)
     ), quote = TRUE)
     found <- edges(result)
@@ -224,12 +215,11 @@ window_result <- function(selection, found, p_value = NULL) {
 # ---- the result ------------------------------------------------------------
 
 # The only place the class is set.
-new_kliep_windows <- function(done, places, parts, test, control, method,
-                              call) {
+new_kliep_windows <- function(done, places, parts, test, candidates, call) {
     values <- done$values
     fits <- lapply(values, function(value) {
         if (is.null(value)) return(NULL)
-        value$fit["control"] <- list(control)
+        value$fit$spec["control"] <- list(candidates[[1L]]$spec$control)
         value$fit
     })
     windows <- window_table(values, places, parts$time, test$n_perm > 0)
@@ -241,9 +231,9 @@ new_kliep_windows <- function(done, places, parts, test, control, method,
             fits = fits,
             reference = parts$reference,
             variables = series_variables(parts$x),
-            method = method$name,
+            method = candidates[[1L]]$method,
             n_perm = test$n_perm,
-            level = test$level,
+            alpha = test$alpha,
             keep = test$keep,
             block = test$block,
             failures = done$failures,
@@ -364,7 +354,7 @@ format.kliep_windows <- function(x, ...) {
         if (x$method != "kliep") paste0("  method     ", x$method),
         if (x$n_perm > 0)
             paste0("  kept       by ", count_of(x$n_perm, "shuffle"),
-                   " of each window, level ", format(x$level),
+                   " of each window, alpha = ", format(x$alpha),
                    if (x$keep == "paper") ", by the paper's rule"),
         paste0("  found      ", count_of(nrow(unique(x$edges[c("from", "to")])),
                                          "edge"), " in ",
@@ -380,7 +370,7 @@ print.kliep_windows <- function(x, most = 15L, ...) {
     cat(format(x), "", sep = "\n")
     print(utils::head(x$windows, most), digits = 3L, row.names = FALSE)
     left <- nrow(x$windows) - most
-    if (left > 0L) cat("... and ", left, " more: found$windows\n", sep = "")
-    cat("\nNext: edges(found), summary(found), plot(found)\n")
+    if (left > 0L) cat("... and ", left, " more: $windows\n", sep = "")
+    cat("\nNext: edges(), summary(), plot()\n")
     invisible(x)
 }

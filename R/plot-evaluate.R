@@ -155,7 +155,7 @@ plot.pr_average <- function(x, ...) {
 #' )
 #' plot(study)
 #' plot(study, type = "score")
-autoplot.method_comparison <- function(object, type = c("curve", "score"),
+autoplot.compare_methods <- function(object, type = c("curve", "score"),
                                        ...) {
     check_dots(list(...), names(formals()), "autoplot")
     type <- check_choice(type, "type", c("curve", "score"))
@@ -165,9 +165,9 @@ autoplot.method_comparison <- function(object, type = c("curve", "score"),
     if (type == "curve") draw_averages(object) else draw_scores(object)
 }
 
-#' @rdname autoplot.method_comparison
+#' @rdname autoplot.compare_methods
 #' @export
-plot.method_comparison <- function(x, ...) {
+plot.compare_methods <- function(x, ...) {
     plot <- autoplot(x, ...)
     print(plot)
     invisible(plot)

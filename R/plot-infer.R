@@ -11,7 +11,7 @@ interval_lines <- function(object, truth = NULL, max_edges = 40L) {
     lines$edge <- edge_label(lines$from, lines$to)
     lines$edge <- factor(lines$edge, unique(lines$edge))
     lines$change <- true_change(lines, truth)
-    changed <- lines$p_bh <= 1 - object$level
+    changed <- lines$q_value <= 1 - object$level
     lines$style <- as_style(ifelse(changed, sign_style(lines$estimate, TRUE),
                                    "other"))
     lines
@@ -59,7 +59,7 @@ true_change <- function(lines, truth) {
 #' pair <- sim_ising(theta_x, theta_y, n = 400)
 #' result <- kliep_infer(pair$x, pair$y, feat_ising())
 #' plot(result, truth = pair)
-autoplot.kliep_inference <- function(object,
+autoplot.kliep_infer <- function(object,
                                      type = c("intervals", "graph", "matrix"),
                                      truth = NULL, max_edges = NULL,
                                      label = NULL,
@@ -106,9 +106,9 @@ draw_truth <- function(lines) {
                         shape = 4, size = 2, colour = "black")
 }
 
-#' @rdname autoplot.kliep_inference
+#' @rdname autoplot.kliep_infer
 #' @export
-plot.kliep_inference <- function(x, ...) {
+plot.kliep_infer <- function(x, ...) {
     plot <- autoplot(x, ...)
     print(plot)
     invisible(plot)

@@ -186,7 +186,7 @@ plot.change_path <- function(x, ...) {
 # An edge with one coefficient has a direction, a norm has none.
 is_signed <- function(object) {
     edges <- unique(edge_weights(object)[c("from", "to")])
-    all(has_one_coefficient(object$features, edges$from, edges$to))
+    all(has_one_coefficient(object$spec$features, edges$from, edges$to))
 }
 
 draw_lines <- function(lines, label, known, signed) {

@@ -14,7 +14,7 @@ test_dots <- function(object, most) {
 # The value that the statistic of the first edge has to exceed: so many
 # shuffles may reach it. NA where no value will do.
 critical_value <- function(object) {
-    allowed <- floor(object$level * (object$n_perm + 1) + 1e-9) - 1
+    allowed <- floor(object$alpha * (object$n_perm + 1) + 1e-9) - 1
     if (allowed < 0) return(NA_real_)
     sort(object$shuffles$enters, decreasing = TRUE)[allowed + 1]
 }

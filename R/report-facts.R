@@ -7,10 +7,10 @@ report_summary <- function(fit, lambda2 = NULL) {
     found <- edges(fit, lambda2 = lambda2)
     what <- switch(
         report_kind(fit),
-        kliep_test = paste("kept by permutation at level", format(fit$level)),
+        kliep_test = paste("kept by permutation at level", format(fit$alpha)),
         kliep_stability = paste("named by", format(100 * fit$threshold),
                                 "% of all halves or more"),
-        kliep_inference = paste("that have changed at a false discovery rate",
+        kliep_infer = paste("that have changed at a false discovery rate",
                                 "of", format(1 - fit$level)),
         "detected"
     )
@@ -52,11 +52,11 @@ data_facts <- function(path, conditions) {
             paste(utils::head(path$variables, 6L), collapse = ", "),
             if (length(path$variables) > 6L) ", ..."
         ),
-        "factors" = format(n_factors_of(path$features,
+        "factors" = format(n_factors_of(path$spec$features,
                                         length(path$variables)),
                            big.mark = ",")
     )
-    if (!identical(path$standardize, "within")) return(facts)
+    if (!identical(path$spec$standardize, "within")) return(facts)
     of <- function(part) {
         paste("mean", format_range(path$center[[part]]),
               "and standard deviation", format_range(path$scale[[part]]))
@@ -72,7 +72,7 @@ own_settings <- function(fit) {
         kliep_select = selection_settings(fit),
         kliep_test = c(
             selection_settings(fit$selection),
-            "shuffles" = number(fit$n_perm), "level" = number(fit$level),
+            "shuffles" = number(fit$n_perm), "alpha" = number(fit$alpha),
             "kept by" = if (fit$keep == "paper") "the paper's rule" else
                 paste("adjusted p-value,", fit$adjust)
         ),
@@ -83,7 +83,7 @@ own_settings <- function(fit) {
             "false edges expected, at most" = number(fit$expected_false),
             "assumption" = fit$assumption
         ),
-        kliep_inference = c(
+        kliep_infer = c(
             "estimator" = fit$settings$estimator,
             "level" = number(fit$level),
             "lambda" = number(fit$settings$lambda),
@@ -111,9 +111,9 @@ selection_settings <- function(fit) {
 # The lines that print() has, as facts.
 path_settings <- function(fit) {
     path <- path_of(fit)
-    if (inherits(path, "kliep_inference")) {
-        return(c("features" = name_features(path$features),
-                 "standardize" = path$settings$standardize))
+    if (inherits(path, "kliep_infer")) {
+        return(c("features" = name_features(path$spec$features),
+                 "standardize" = path$spec$standardize))
     }
     lines <- sub("^  ", "", format_settings(path))
     facts <- stats::setNames(sub("^\\S+ +", "", lines), sub(" .*", "", lines))
@@ -131,7 +131,7 @@ path_settings <- function(fit) {
 # With a verdict each: "good", or "caution" and why.
 diagnostic_facts <- function(fit) {
     path <- path_of(fit)
-    facts <- if (inherits(path, "kliep_inference")) {
+    facts <- if (inherits(path, "kliep_infer")) {
         inference_diagnostics(path)
     } else {
         c(path_diagnostics(path), weight_diagnostics(fit, path))
@@ -187,7 +187,7 @@ weight_diagnostics <- function(fit, path) {
     at <- if (is.null(chosen)) nrow(rows) else
         which.min(abs(rows$lambda2 - chosen$lambda2))
     size <- rows$effective_size[at]
-    sample <- switch(path$direction, "p/q" = "y", "q/p" = "x", c("x", "y"))
+    sample <- switch(path$spec$direction, "p/q" = "y", "q/p" = "x", c("x", "y"))
     all <- min(path$n[sample])
     few <- size < 10 || size < 0.1 * all
     list("effective sample size of the weights" = c(

@@ -69,7 +69,7 @@ kliep_report <- function(fit, file = "report.html", lambda2 = NULL,
 # Which of these a fit is, or is a kind of; NA for none.
 report_kind <- function(fit) {
     known <- c("change_path", "kliep_select", "kliep_test", "kliep_stability",
-               "kliep_inference")
+               "kliep_infer")
     intersect(class(fit), known)[1L]
 }
 

@@ -2,39 +2,37 @@
 
 #' The detected edges
 #'
-#' The edges along which the two networks differ, strongest first.
+#' The edges along which the two networks differ. Of a fit, a selection, a test
+#' or stability selection these are the edges that it reports, strongest
+#' first. A path alone reports no set of edges: without `lambda2`, `edges()`
+#' gives the ranking of all edges that are ever detected on it, the first to
+#' enter first.
 #'
-#' @section Ranking:
-#' Left alone, `edges()` lists what is detected at `lambda2`, by absolute
-#' weight. `rank = "weight"` does the same, but where no `lambda2` is given for
-#' a path, at one at which weights are stable: for [feat_gaussian()] with
-#' standardised variables the universal level
-#' \deqn{0.6 \sqrt{2 \log \frac{d (d - 1)}{2} \left(\frac{1}{n_P} +
-#'     \frac{1}{n_Q}\right)},}{0.6 sqrt(2 log(d (d - 1) / 2) (1 / n_P +
-#'     1 / n_Q)),}
-#' twice that for `direction = "symmetric"`, whose loss is the sum of two, and
-#' of a [kliep_select()] the value that was chosen. Other paths have no such
-#' value, and the smallest with a fit is taken. `rank = "entry"` lists every
-#' edge that is detected at `lambda2` or above, in the order in which they
-#' enter, with the weight that they enter with.
+#' @section Which edges to report:
+#' How many edges a path detects is decided by `lambda2`, and at its small end
+#' most of them are noise. The order in which edges enter is what a path says by
+#' itself. [kliep_auto()] and [kliep_select()] choose a `lambda2`,
+#' [kliep_test()] and [kliep_stability()] report edges with a bound on how many
+#' of them are false.
 #'
 #' @inheritParams coef.change_path
-#' @param rank How to order the edges, and which to list: see the section
-#'   below.
-#' @return A data frame with one row for each detected edge: `from`, `to` and
-#'   `weight`, the coefficient where an edge has one (positive where the
-#'   interaction is higher in `x`) and the norm of its coefficients where it
-#'   has more. For a path also `enters`, the largest `lambda2` of the path at
-#'   which the edge is detected. Edges of equal weight stay in the order of
-#'   the variables. No edges give a data frame without rows.
+#' @param lambda2 One value on the path: the edges that are detected there.
+#'   `NULL` is the ranking of a path, and what was chosen of a selection.
+#' @return A data frame with one row for each edge: `from`, `to` and `weight`,
+#'   the coefficient where an edge has one (positive where the interaction is
+#'   higher in `x`) and the norm of its coefficients where it has more; in a
+#'   ranking that with which it enters. For a path also `enters`, the largest
+#'   `lambda2` of the path at which the edge is detected. Edges of equal weight
+#'   stay in the order of the variables. No edges give a data frame without
+#'   rows.
 #' @export
 #' @examples
 #' set.seed(1)
 #' pair <- sim_gaussian(d = 10, n = 200, n_changed = 3)
 #' path <- kliep_path(pair$x, pair$y)
+#' head(edges(path))
 #' edges(path, lambda2 = path$lambda2[20])
-#' edges(path, rank = "weight")
-#' edges(path, rank = "entry")
+#' edges(kliep_select(path))
 edges <- function(object, lambda2 = NULL, ...) {
     UseMethod("edges")
 }
@@ -50,24 +48,18 @@ edges.default <- function(object, lambda2 = NULL, ...) {
 }
 
 #' @export
-edges.kliep_select <- function(object, lambda2 = NULL, rank = NULL, ...) {
-    # The order of entry is that of the path, down to what was chosen.
-    if (identical(rank, "entry") && is.null(lambda2)) {
-        lambda2 <- object$fit$lambda2
-    }
-    edges(chosen_part(object, lambda2), lambda2 = lambda2, rank = rank, ...)
+edges.kliep_select <- function(object, lambda2 = NULL, ...) {
+    edges(chosen_part(object, lambda2), lambda2 = lambda2, ...)
 }
 
 #' @rdname edges
 #' @export
-edges.change_path <- function(object, lambda2 = NULL, rank = NULL, ...) {
+edges.change_path <- function(object, lambda2 = NULL, ...) {
     check_dots(list(...), names(formals()), "edges")
-    if (!is.null(rank)) rank <- check_choice(rank, "rank", c("weight", "entry"))
-    step <- if (identical(rank, "weight") && is.null(lambda2))
-        stable_step(object) else find_step(object, lambda2)
-    found <- if (identical(rank, "entry")) entering_edges(object, step) else
-        edge_weights(object, step)
-    if (!identical(rank, "entry")) {
+    ranked <- is.null(lambda2) && !is_change(object)
+    found <- if (ranked) entering_edges(object) else
+        edge_weights(object, find_step(object, lambda2))
+    if (!ranked) {
         found <- found[order(-abs(found$weight), found$from, found$to), ]
     }
     table <- data.frame(
@@ -108,17 +100,18 @@ edges.kliep_stability <- function(object, lambda2 = NULL, ...) {
 #'
 #' @param object The result of [kliep_infer()].
 #' @param rule `"BH"` and `"BY"` control the expected share of false ones among
-#'   them (the false discovery rate) at \eqn{1 - \mathtt{level}}{1 - level};
+#'   them (the false discovery rate) at `alpha`;
 #'   `"plain"` and `"studentized"` the probability of any false one, by the
 #'   intervals that hold for all edges at once; `"pointwise"` looks at every
 #'   edge by itself.
-#' @param level The confidence level; by default that of the inference.
+#' @param alpha The error rate that the rule controls; intervals are at level
+#'   `1 - alpha`. By default the complement of the level of the inference.
 #' @param lambda2 Not used.
 #' @param ... Must be empty.
 #' @return A data frame with one row for each edge: `from`, `to`, `weight` (the
 #'   estimate), `se`, `lower` and `upper` (of the interval that belongs to the
 #'   rule, point-wise for `"BH"` and `"BY"`), `p_value`, and for these two
-#'   `adjusted`.
+#'   `q_value`.
 #' @export
 #' @examples
 #' set.seed(1)
@@ -128,14 +121,14 @@ edges.kliep_stability <- function(object, lambda2 = NULL, ...) {
 #' result <- kliep_infer(pair$x, pair$y, feat_ising())
 #' edges(result, rule = "BY")
 #' edges(result, rule = "studentized")
-edges.kliep_inference <- function(object, lambda2 = NULL,
-                                  rule = c("BH", "BY", "studentized", "plain",
+edges.kliep_infer <- function(object, lambda2 = NULL,
+                              rule = c("BH", "BY", "studentized", "plain",
                                            "pointwise"),
-                                  level = object$level, ...) {
+                                  alpha = 1 - object$level, ...) {
     check_dots(list(...), names(formals()), "edges")
     rule <- check_choice(rule, "rule", c("BH", "BY", "studentized", "plain",
                                          "pointwise"))
-    level <- check_fraction(level, "level")
+    level <- 1 - check_fraction(alpha, "alpha")
     adjusts <- rule %in% c("BH", "BY")
     type <- if (adjusts) "pointwise" else rule
     check_draws(object, type)
@@ -146,8 +139,8 @@ edges.kliep_inference <- function(object, lambda2 = NULL,
         table[c("from", "to")], weight = table$estimate, se = table$se, both,
         p_value = table$p_value
     )
-    if (adjusts) found$adjusted <- stats::p.adjust(table$p_value, rule)
-    rejected <- if (adjusts) found$adjusted <= 1 - level else
+    if (adjusts) found$q_value <- stats::p.adjust(table$p_value, rule)
+    rejected <- if (adjusts) found$q_value <= alpha else
         both$lower > 0 | both$upper < 0
     found <- found[which(rejected), ]
     found <- found[order(found$p_value), ]

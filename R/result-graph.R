@@ -7,12 +7,14 @@
 # there is no path to enter). `conditions` are the names of the two samples,
 # where these are known.
 change_graph <- function(object, lambda2 = NULL, ...) {
+    # The ranking of a path is not a graph.
+    if (inherits(object, "change_path")) find_step(object, lambda2)
     found <- edges(object, lambda2 = lambda2, ...)
     path <- path_of(object)
     variables <- path$variables
     places <- data.frame(from = match(found$from, variables),
                          to = match(found$to, variables))
-    one <- has_one_coefficient(path$features, places$from, places$to)
+    one <- has_one_coefficient(path$spec$features, places$from, places$to)
     places$weight <- found$weight
     places$sign <- ifelse(as.vector(one), sign(found$weight), NA_real_)
     places$enters <- if (!is.null(found$enters)) found$enters else
@@ -68,7 +70,7 @@ vertex_changes <- function(graph) {
 #' @param lambda2 For a path or a selection, one value on the path, as in
 #'   [edges()].
 #' @param vertices `"all"` variables, or only those with a `"changed"` edge.
-#' @param ... Passed on to [edges()]: `rule` and `level` of an inference, for
+#' @param ... Passed on to [edges()]: `rule` and `alpha` of an inference, for
 #'   instance.
 #' @return `as_igraph()`: an undirected igraph with a vertex for each variable.
 #'   * Edges have `weight`, the absolute value of the change, as igraph's
@@ -151,7 +153,7 @@ as.matrix.kliep_stability <- as.matrix.change_path
 
 #' @rdname as_igraph
 #' @export
-as.matrix.kliep_inference <- as.matrix.change_path
+as.matrix.kliep_infer <- as.matrix.change_path
 
 # ---- hubs ------------------------------------------------------------------
 

@@ -1,17 +1,15 @@
 # What every method of change detection returns: estimates of the change over
 # a decreasing grid of penalties, kept as the list of non-zero coefficients.
 
-# The only place the class is set. `fit` is the list that comes from Rust;
-# `extra` holds what only this `method` has.
-new_change_path <- function(fit, lambda1, features, settings, control,
-                            variables, n, call, method = "kliep",
-                            coding = NULL, extra = list()) {
+# The only place the classes are set. `fit` is the list that comes from Rust,
+# `problem` has the method, the variables and their coding, `extra` what only
+# this method has.
+new_change_path <- function(fit, spec, problem, n, call, extra = list()) {
     per_lambda2 <- c("lambda2", "objective", "gap", "kkt", "n_detected",
                      "n_edges", "effective_size", "iterations", "status",
                      "seconds")
     # How many convex fits, where there may be more than one.
-    if (identical(settings$penalty_shape, "mcp") ||
-        isTRUE(settings$robust > 0)) {
+    if (identical(spec$penalty, "mcp") || isTRUE(spec$robust > 0)) {
         per_lambda2 <- append(per_lambda2, "fits", match("iterations",
                                                          per_lambda2))
     }
@@ -26,31 +24,25 @@ new_change_path <- function(fit, lambda1, features, settings, control,
         fit$effective_size <- rep(NA_real_, length(fit$lambda2))
     }
     coefficients <- quick_frame(fit[per_coefficient])
-    fit$n_edges <- edges_by_step(coefficients, features, length(fit$lambda2))
+    fit$n_edges <- edges_by_step(coefficients, spec$features,
+                                 length(fit$lambda2))
     structure(
-        class = "change_path",
+        class = c(paste0(problem$method, "_path"), "change_path"),
         c(list(
-            method = method,
+            method = problem$method,
+            spec = spec,
             lambda2 = fit$lambda2,
+            lambda_max = fit$lambda_max,
             diagnostics = quick_frame(fit[per_lambda2]),
             coefficients = coefficients,
             log_normalizer = fit$log_normalizer,
             mean_score = fit$mean_score,
-            lambda_max = fit$lambda_max,
             passes = fit$passes,
-            lambda1 = lambda1,
-            features = features,
-            direction = settings$direction,
-            normalizer = settings$normalizer,
-            standardize = settings$standardize,
-            solver = settings$solver,
-            control = control,
             center = list(x = fit$center_x, y = fit$center_y),
             scale = list(x = fit$scale_x, y = fit$scale_y),
-            variables = variables,
-            coding = coding,
+            variables = problem$variables,
+            coding = problem$coding,
             n = n,
-            penalty_factor = settings$penalty,
             call = call
         ), extra)
     )
@@ -65,7 +57,7 @@ quick_frame <- function(columns) {
 
 # A fit at one lambda2 is a path of length one.
 as_change <- function(path) {
-    class(path) <- c("change", "change_path")
+    class(path) <- c(paste0(path$method, "_change"), "change_path")
     path
 }
 
@@ -75,6 +67,8 @@ change_at <- function(path, step) {
     rows$step <- rep(1L, nrow(rows))
     rownames(rows) <- NULL
     path$coefficients <- rows
+    # They stay with the path.
+    path$samples <- NULL
     path$diagnostics <- path$diagnostics[step, ]
     rownames(path$diagnostics) <- NULL
     for (part in c("lambda2", "log_normalizer", "mean_score")) {
@@ -83,7 +77,7 @@ change_at <- function(path, step) {
     as_change(baseline_at(path, step))
 }
 
-is_change <- function(object) inherits(object, "change")
+is_change <- function(object) any(endsWith(class(object), "_change"))
 
 # ---- which step of the path ------------------------------------------------
 
@@ -93,11 +87,14 @@ fitted_steps <- function(object) {
     which(object$diagnostics$status != "unbounded")
 }
 
-# NULL is the last fitted step. A value off the grid gives the nearest one.
+# NULL is the one fit there is. A value off the grid gives the nearest one.
 find_step <- function(object, lambda2) {
     fitted <- fitted_steps(object)
     if (length(fitted) == 0L) stop_no_fit(object, object$lambda2[1L])
-    if (is.null(lambda2)) return(fitted[length(fitted)])
+    if (is.null(lambda2)) {
+        if (length(object$lambda2) == 1L) return(fitted)
+        stop_without_lambda2(object)
+    }
     check_lambda_values(lambda2, "lambda2")
     if (length(lambda2) != 1L) {
         stop_kliep("lambda", paste0("`lambda2` must be one value: got ",
@@ -117,13 +114,25 @@ find_step <- function(object, lambda2) {
     step
 }
 
+stop_without_lambda2 <- function(object) {
+    values <- format(range(object$lambda2), digits = 3L, trim = TRUE)
+    stop_kliep(
+        "lambda",
+        paste0("A path has a fit for each of its ", length(object$lambda2),
+               " values of `lambda2` (", values[1L], " to ", values[2L],
+               "), and none is better by itself."),
+        hint = paste("Give `lambda2`, or choose one with `kliep_select()`;",
+                     "`edges()` ranks the edges of the whole path.")
+    )
+}
+
 stop_no_fit <- function(object, lambda2) {
     stop_kliep(
         "unbounded",
         paste0("There is no fit at lambda2 = ", format(lambda2, digits = 4L),
                ": the objective has no minimum there."),
         hint = paste0("Take a larger `lambda2`",
-                      if (!is.null(object$lambda1))
+                      if (!is.null(object$spec$lambda1))
                           ", or refit with `lambda1 > 0`", ".")
     )
 }
@@ -173,12 +182,12 @@ edges_by_step <- function(coefficients, features, steps) {
 # coefficients where it has more. Never larger than the number of non-zeros.
 factor_weights <- function(object, steps = fitted_steps(object)) {
     rows <- object$coefficients[object$coefficients$step %in% steps, ]
-    rows <- by_pair(rows, object$features)
+    rows <- by_pair(rows, object$spec$features)
     key <- pair_keys(rows)
     first <- which(!duplicated(key))
     group <- match(key, key[first])
     weight <- sqrt(as.double(rowsum(rows$value^2, group, reorder = FALSE)))
-    alone <- has_one_coefficient(object$features, rows$from[first],
+    alone <- has_one_coefficient(object$spec$features, rows$from[first],
                                  rows$to[first])
     weight[alone] <- rows$value[first][alone]
     quick_frame(list(step = rows$step[first], from = rows$from[first],
@@ -193,7 +202,7 @@ edge_weights <- function(object, steps = fitted_steps(object)) {
 
 # The number of factors: edges and variables alone, or cliques.
 n_factors <- function(object) {
-    n_factors_of(object$features, length(object$variables))
+    n_factors_of(object$spec$features, length(object$variables))
 }
 
 # ---- methods ---------------------------------------------------------------
@@ -203,10 +212,10 @@ n_factors <- function(object) {
 #' The estimated change at one `lambda2`, as a matrix of factors or as a table
 #' of coefficients.
 #'
-#' @param object A `change_path` or a `change`, from [kliep_path()],
-#'   [kliep_change()] or another method.
+#' @param object A `change_path`, from [kliep_path()], [kliep_change()] or
+#'   another method.
 #' @param lambda2 One value on the path; off the grid, the nearest is taken
-#'   with a message. `NULL` is the smallest one that has a fit.
+#'   with a message. A fit at one `lambda2` needs none.
 #' @param type `"matrix"` or `"table"`.
 #' @param ... Must be empty.
 #' @return For `"matrix"`, a sparse symmetric [Matrix::Matrix] with one row
@@ -241,57 +250,37 @@ coef.change_path <- function(object, lambda2 = NULL,
 coefficient_table <- function(object, step) {
     rows <- object$coefficients[object$coefficients$step == step, ]
     rows <- rows[order(rows$from, rows$to, rows$term), ]
-    if (object$features$kind == "cliques") {
+    if (object$spec$features$kind == "cliques") {
         return(clique_table(object, rows))
     }
     data.frame(
         from = object$variables[rows$from],
         to = object$variables[rows$to],
-        term = term_labels(object$features, object$variables, rows$from,
+        term = term_labels(object$spec$features, object$variables, rows$from,
                            rows$to, rows$term),
         value = rows$value
     )
 }
 
 clique_table <- function(object, rows) {
-    sets <- object$features$sets[rows$from]
+    sets <- object$spec$features$sets[rows$from]
     data.frame(
         clique = vapply(sets, function(set) {
             paste(object$variables[set], collapse = ":")
         }, ""),
-        term = term_labels(object$features, object$variables, rows$from,
+        term = term_labels(object$spec$features, object$variables, rows$from,
                            rows$to, rows$term),
         value = rows$value
     )
 }
 
-# Every edge that is detected up to a step, once: first come, first listed,
-# and those that enter together by their weight.
-entering_edges <- function(object, last = length(object$lambda2)) {
+# Every edge that is ever detected, once: first come, first listed, and those
+# that enter together by the weight they enter with.
+entering_edges <- function(object) {
     found <- edge_weights(object)
-    found <- found[found$step <= last, ]
     found <- found[order(found$step, -abs(found$weight), found$from,
                          found$to), ]
     found[!duplicated(edge_key(found, length(object$variables))), ]
-}
-
-# The step to rank by weight at: the nearest to where weights are stable.
-stable_step <- function(object) {
-    level <- universal_level(object)
-    fitted <- fitted_steps(object)
-    if (is.null(level) || length(fitted) == 0L) return(find_step(object, NULL))
-    fitted[which.min(abs(log(object$lambda2[fitted] / level)))]
-}
-
-# What noise alone does not exceed by much: NULL where that is not known.
-universal_level <- function(object) {
-    known <- object$method == "kliep" &&
-        identical(object$features$family, "gaussian") &&
-        object$standardize != "none" && !is_change(object)
-    if (!known) return(NULL)
-    d <- length(object$variables)
-    terms <- if (object$direction == "symmetric") 2 else 1
-    terms * 0.6 * sqrt(2 * log(d * (d - 1) / 2) * sum(1 / object$n))
 }
 
 # The largest lambda2 at which each of these edges is detected.
@@ -303,7 +292,7 @@ entry_lambda2 <- function(object, found) {
 
 # Every edge that is ever detected, with the largest lambda2 at which it is.
 edge_entries <- function(object) {
-    rows <- by_pair(object$coefficients, object$features)
+    rows <- by_pair(object$coefficients, object$spec$features)
     rows <- rows[rows$from != rows$to, ]
     # Steps are in order, so the first row of an edge is its entry.
     if (is.unsorted(rows$step)) rows <- rows[order(rows$step), ]
@@ -319,9 +308,9 @@ format.change_path <- function(x, ...) {
 
 format_head <- function(x) {
     what <- if (is_change(x)) {
-        paste0("<change> at lambda2 = ", format(x$lambda2, digits = 4L))
+        paste0("<", class(x)[1L], "> at lambda2 = ", format(x$lambda2, digits = 4L))
     } else {
-        paste0("<change_path> over ",
+        paste0("<", class(x)[1L], "> over ",
                count_of(length(x$lambda2), "value"), " of lambda2")
     }
     c(what, paste0(
@@ -333,20 +322,7 @@ format_head <- function(x) {
 }
 
 format_settings <- function(x) {
-    if (is_baseline(x)) return(format_baseline(x))
-    c(
-        paste0("  features   ", name_features(x$features)),
-        paste0("  fit        ", x$direction, ", standardize ", x$standardize,
-               if (x$normalizer != "empirical")
-                   paste0(", normalizer ", x$normalizer),
-               ", lambda1 = ", format(x$lambda1, digits = 4L)),
-        if (x$penalty_shape != "group_lasso")
-            paste0("  penalty    ", x$penalty_shape, ", gamma = ",
-                   format(x$gamma, digits = 4L)),
-        if (x$robust > 0)
-            paste0("  robust     ", format(100 * x$robust, digits = 3L),
-                   " % of a numerator may be outliers")
-    )
+    if (is_baseline(x)) format_baseline(x) else format_spec(x$spec)
 }
 
 # The word the user knows first, then the certificate.
@@ -363,7 +339,7 @@ format_solver <- function(x) {
     }
     parts <- c(paste(counted, collapse = ", "), worst("kkt", "KKT"),
                worst("gap", "gap"))
-    paste0("  solver     ", x$solver, ": ", paste(parts, collapse = ", "))
+    paste0("  solver     ", x$spec$solver, ": ", paste(parts, collapse = ", "))
 }
 
 #' @export
@@ -373,7 +349,8 @@ print.change_path <- function(x, ...) {
         print_edges(x)
     } else {
         print_rows(x)
-        cat("\nNext: edges(path), coef(path), plot(path)\n")
+        cat("\nNext: kliep_select() or kliep_test() for a set of edges,",
+            "edges() for their ranking,\n  plot() for the path\n")
     }
     invisible(x)
 }
@@ -397,48 +374,5 @@ print_edges <- function(x, most = 10L) {
     if (nrow(found) == 0L) return(invisible())
     print(utils::head(found, most), digits = 3L, row.names = FALSE)
     left <- nrow(found) - most
-    if (left > 0L) cat("... and ", left, " more: edges(fit)\n", sep = "")
-}
-
-#' @export
-summary.change_path <- function(object, ...) {
-    steps <- fitted_steps(object)
-    structure(
-        class = "summary.change_path",
-        list(
-            path = object,
-            edges = if (length(steps) > 0L) edges(object),
-            seconds = sum(object$diagnostics$seconds)
-        )
-    )
-}
-
-#' @export
-print.summary.change_path <- function(x, most = 10L, ...) {
-    path <- x$path
-    cat(format(path), sep = "\n")
-    cat("  lambda2    ",
-        paste(format(unique(rev(range(path$lambda2))), digits = 3L),
-              collapse = " to "),
-        "; nothing is detected from ", format(path$lambda_max, digits = 3L),
-        " upwards\n", sep = "")
-    cat("  time       ", if (!is.na(x$seconds))
-        paste0(format(x$seconds, digits = 2L), " s, "),
-        sum(path$diagnostics$iterations), " iterations\n\n", sep = "")
-    if (is.null(x$edges)) {
-        cat("No fit: the objective has no minimum.\n")
-    } else {
-        print_summary_edges(x$edges, most, is_change(path))
-    }
-    invisible(x)
-}
-
-print_summary_edges <- function(found, most, single) {
-    cat(count_of(nrow(found), "edge"), " detected",
-        if (!single) " at the smallest lambda2",
-        if (nrow(found) > most) paste0("; the strongest ", most),
-        if (nrow(found) > 0L) ":", "\n", sep = "")
-    if (nrow(found) > 0L) {
-        print(utils::head(found, most), digits = 3L, row.names = FALSE)
-    }
+    if (left > 0L) cat("... and ", left, " more: edges()\n", sep = "")
 }

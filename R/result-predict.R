@@ -50,16 +50,16 @@ score_matrix <- function(object, newdata, sample, steps) {
     scaling <- list(center = object$center[[sample]],
                     scale = object$scale[[sample]])
     overflow <- function(condition) {
-        stop_overflow(newdata, object$variables, object$standardize)
+        stop_overflow(newdata, object$variables, object$spec$standardize)
     }
-    scores <- if (is_table(object$features)) {
+    scores <- if (is_table(object$spec$features)) {
         z <- sweep(sweep(newdata, 2L, scaling$center), 2L, scaling$scale, "/")
         colnames(z) <- object$variables
-        table_scores(object$features, z, rows, length(steps))
+        table_scores(object$spec$features, z, rows, length(steps))
     } else {
         tryCatch(
             rust_feature_scores(newdata, scaling,
-                                rust_features(object$features), rows,
+                                rust_features(object$spec$features), rows,
                                 length(steps)),
             kliep_error_overflow = overflow
         )

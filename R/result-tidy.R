@@ -91,7 +91,7 @@ tidy.kliep_stability <- function(x, ...) {
 
 #' @rdname tidy.change_path
 #' @export
-tidy.kliep_inference <- function(x, level = x$level, ...) {
+tidy.kliep_infer <- function(x, level = x$level, ...) {
     check_dots(list(...), names(formals()), "tidy")
     level <- check_fraction(level, "level")
     table <- x$estimates
@@ -99,7 +99,7 @@ tidy.kliep_inference <- function(x, level = x$level, ...) {
                              "pointwise")
     tidy_frame(table$from, table$to, table$estimate, std.error = table$se,
                statistic = table$estimate / table$se,
-               p.value = table$p_value, adj.p.value = table$p_bh,
+               p.value = table$p_value, adj.p.value = table$q_value,
                conf.low = both$lower, conf.high = both$upper)
 }
 
@@ -134,7 +134,7 @@ tidy.kliep_windows <- function(x, ...) {
 #'   * for a selection, `criterion`, `rule`, `candidate`, `lambda1`, `lambda2`,
 #'     `score`, `se`, `kl`, `converged` and `effective_size` of what was chosen;
 #'   * for a test, `lambda2`, `score`, `p.value` (of no change at all),
-#'     `n_detected`, `n_perm`, `level`, `adjust` and `keep`;
+#'     `n_detected`, `n_perm`, `alpha`, `adjust` and `keep`;
 #'   * for a stability selection, `q`, `threshold`, `expected_false`, `n_named`
 #'     and `n_subsamples`;
 #'   * for an inference, `estimator`, `level`, `n_estimated`, `n_failed`,
@@ -157,10 +157,10 @@ glance.change_path <- function(x, ...) {
     lambda2 <- if (length(steps) > 0L) range(x$lambda2[steps]) else
         c(NA_real_, NA_real_)
     data.frame(
-        glance_head(x, if (length(steps) > 0L) utils::tail(rows$n_edges, 1L)
-                    else NA_integer_),
+        glance_head(x, if (length(steps) > 0L) nrow(edges(x)) else
+            NA_integer_),
         n_factors = n_factors(x),
-        lambda1 = if (is.null(x$lambda1)) NA_real_ else x$lambda1,
+        lambda1 = if (is.null(x$spec$lambda1)) NA_real_ else x$spec$lambda1,
         n_lambda2 = length(steps),
         lambda2_max = lambda2[2L],
         lambda2_min = lambda2[1L],
@@ -209,7 +209,7 @@ glance.kliep_test <- function(x, ...) {
         glance_head(path_of(x), sum(x$edges$kept)),
         lambda2 = x$selection$fit$lambda2,
         score = x$global$score, p.value = x$global$p_value,
-        n_detected = nrow(x$edges), n_perm = x$n_perm, level = x$level,
+        n_detected = nrow(x$edges), n_perm = x$n_perm, alpha = x$alpha,
         adjust = x$adjust, keep = x$keep
     )
 }
@@ -227,7 +227,7 @@ glance.kliep_stability <- function(x, ...) {
 
 #' @rdname glance.change_path
 #' @export
-glance.kliep_inference <- function(x, ...) {
+glance.kliep_infer <- function(x, ...) {
     check_dots(list(...), names(formals()), "glance")
     global <- x$global[x$global$type == "studentized", ]
     known <- !is.null(x$global)

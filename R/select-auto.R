@@ -28,6 +28,9 @@
 #'
 #' @inheritParams kliep_select
 #' @param nlambda How many values of `lambda2` to try for each candidate.
+#' @param standardize As for [kliep_path()]; `NULL` is the default of the
+#'   features.
+#' @param control Accuracy, iterations and threads: [kliep_control()].
 #' @param ... How to find the two samples in `x`, where it holds both: see
 #'   [two_samples()].
 #' @return A [kliep_select()] with all its methods, of class `kliep_auto`. Its
@@ -42,33 +45,40 @@
 #' found
 #' edges(found)
 kliep_auto <- function(x, y = NULL, folds = 5, nlambda = 20,
-                       rule = c("best", "1se"), ...) {
+                       rule = c("best", "1se"), standardize = NULL,
+                       control = kliep_control(), progress = interactive(),
+                       ...) {
     call <- match.call()
-    found <- find_samples(x, y, list(...))
+    found <- take_samples(x, y, list(...))
+    if ("features" %in% names(found$rest)) stop_chosen_features()
     check_dots(found$rest, c(names(formals()), sample_arguments()),
                "kliep_auto")
-    rule <- check_choice(rule, "rule", c("best", "1se"))
-    nlambda <- check_nlambda(nlambda)
-    seen <- look_at_samples(found$x, found$y)
-    candidates <- auto_candidates(seen)
-    parts <- draw_folds(seen$n[["x"]], seen$n[["y"]], folds)
-    method <- selection_method("kliep")
-    method$check <- check_auto_fit
-    ready <- prepare_candidates(candidates, found$x, found$y, NULL, method,
-                                nlambda = nlambda)
-    paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
-                       label = "Paths of all candidates")
-    scores <- cross_validate(ready$problems, ready$samples, paths, parts)
-    passed_over <- pass_over(candidates, scores)
-    selection <- new_selection(candidates, paths, scores, "cv", rule,
-                               folds = parts$folds, call = call,
-                               passed_over = passed_over)
-    new_auto(with_conditions(selection, found), seen, passed_over)
+    design <- list(criterion = "cv", folds = folds,
+                   rule = check_choice(rule, "rule", c("best", "1se")))
+    progress <- check_flag(progress, "progress")
+    seen <- look_at_samples(found)
+    specs <- propose_specs(seen)
+    given <- list(nlambda = nlambda, control = control)
+    if (!is.null(standardize)) given$standardize <- standardize
+    candidates <- check_candidates(specs, given)
+    selection <- show_progress(progress, select_candidate(
+        candidates, found, design, call, pass_over
+    ))
+    new_auto(selection, seen)
+}
+
+stop_chosen_features <- function() {
+    stop_kliep(
+        "dots",
+        "`kliep_auto()` chooses the features itself: got `features`.",
+        hint = "`kliep_select()` chooses among candidates of yours."
+    )
 }
 
 # The only place the class is set.
-new_auto <- function(selection, seen, passed_over) {
+new_auto <- function(selection, seen) {
     selection$seen <- seen
+    passed_over <- selection$passed_over
     selection$reasons <- c(say_seen(seen), say_tried(selection, seen),
                            say_chosen(selection, passed_over),
                            say_passed_over(selection, passed_over),
@@ -77,28 +87,23 @@ new_auto <- function(selection, seen, passed_over) {
     selection
 }
 
-# Each candidate has its own normaliser.
-check_auto_fit <- function(candidate, ...) {
-    check_candidate_fit(candidate, direction = "symmetric",
-                        normalizer = candidate$normalizer, ...)
-}
-
 # ---- what the data look like -----------------------------------------------
 
 # Tails are heavy above this excess kurtosis: a Laplace distribution has 3.
 heavy_kurtosis <- 3
 
 # Facts that candidates are chosen by.
-look_at_samples <- function(x, y) {
-    columns <- list(x = two_valued_columns(x), y = two_valued_columns(y))
+look_at_samples <- function(found) {
+    given <- if (is.null(found$samples)) found else found$samples
+    columns <- lapply(given[c("x", "y")], two_valued_columns)
     two_valued <- all(vapply(columns, all_two_valued, NA)) &&
         length(columns$x) > 0L
     if (two_valued) {
-        samples <- check_samples(x, y, feat_ising())
+        samples <- as_samples(found, feat_ising())
         kurtosis <- NA_real_
         counts <- FALSE
     } else {
-        samples <- check_samples(x, y, feat_gaussian())
+        samples <- as_samples(found, feat_gaussian())
         kurtosis <- stats::median(c(excess_kurtosis(samples$x),
                                     excess_kurtosis(samples$y)))
         counts <- is_counts(samples$x) && is_counts(samples$y)
@@ -133,33 +138,27 @@ is_counts <- function(values) {
 
 # ---- what to try -----------------------------------------------------------
 
-auto_candidates <- function(seen) {
-    candidate <- function(label, features, normalizer, rich = FALSE) {
-        list(label = label, name = label, features = features, lambda1 = 0.1,
-             normalizer = normalizer, rich = rich)
-    }
-    if (seen$two_valued) {
-        return(list(candidate("Ising", feat_ising(), "empirical")))
-    }
-    all <- list(
-        candidate("Gaussian", feat_gaussian(), "gaussian"),
-        candidate("nonparanormal, power 1/2", feat_nonparanormal(0.5),
-                  "gaussian"),
-        candidate("nonparanormal, power 2", feat_nonparanormal(2),
-                  "gaussian"),
-        candidate("polynomial, degree 4", feat_polynomial(4), "empirical",
-                  rich = TRUE)
+propose_specs <- function(seen) {
+    if (seen$two_valued) return(list(Ising = kliep_spec(feat_ising())))
+    specs <- list(
+        "Gaussian" = kliep_spec(feat_gaussian()),
+        "nonparanormal, power 1/2" = kliep_spec(feat_nonparanormal(0.5)),
+        "nonparanormal, power 2" = kliep_spec(feat_nonparanormal(2)),
+        "polynomial, degree 4" = kliep_spec(feat_polynomial(4))
     )
     # Powers that stretch tails are of no use where these are heavy.
-    all[c(TRUE, TRUE, !seen$heavy, seen$rich && !seen$heavy)]
+    specs[c(TRUE, TRUE, !seen$heavy, seen$rich && !seen$heavy)]
 }
+
+# Many coefficients for every edge.
+is_rich <- function(candidate) edge_size(candidate$spec$features) > 1L
 
 # The score estimates how much of the divergence between the networks a
 # candidate explains. One with many coefficients for every edge has to explain
 # twice as much as the best of the others to be worth them, and more than twice
 # the standard error of what it explains.
 pass_over <- function(candidates, scores) {
-    rich <- vapply(candidates, `[[`, NA, "rich")
+    rich <- vapply(candidates, is_rich, NA)
     if (all(rich) || !any(rich)) return(character())
     best <- vapply(scores, function(rows) {
         at <- which.max(rows$score)
@@ -220,7 +219,7 @@ say_chosen <- function(selection, passed_over) {
         best$score[best$candidate != row$candidate]
     paste0(
         "Chose ", row$candidate, " features, fitted symmetrically",
-        if (fit$normalizer == "gaussian") " with the Gaussian normaliser",
+        if (fit$spec$normalizer == "gaussian") " with the Gaussian normaliser",
         ", at lambda2 = ", format(row$lambda2, digits = 3L), ": held-out ",
         "observations are the most likely under it",
         if (length(lead) > 0L)

@@ -1,388 +1,288 @@
-#' Choose features and penalties by hold-out likelihood
-#'
-#' Fits a path for every candidate, that is for every combination of `features`
-#' and `lambda1`, and chooses the candidate and the `lambda2` under which
-#' observations that were held out are the most likely. The score is the
-#' hold-out log-likelihood (HOLL) of Liu et al. (2014),
-#' \deqn{\frac{1}{\tilde n_P} \sum_{i=1}^{\tilde n_P} \log
-#'     \frac{\exp(\theta^\top f(\tilde x_i))}
-#'     {\frac{1}{\tilde n_Q} \sum_{j=1}^{\tilde n_Q}
-#'     \exp(\theta^\top f(\tilde y_j))},}{
-#'     mean_i theta' f(x_i) - log mean_j exp(theta' f(y_j)),}
-#' over the observations held out; for `direction = "q/p"` that of the inverse
-#' ratio, for `"symmetric"` the sum of both.
-#'
-#' With `criterion = "cv"` every observation is held out once: `x` and `y` are
-#' each divided at random into `folds` parts, and the score is the mean over
-#' the folds (CVLL), its standard error their standard deviation over the
-#' square root of their number. Held-out observations are standardised by the
-#' means and variances of the others. With `criterion = "holdout"` the score
-#' is computed on `newx` and `newy`, and its standard error over their
-#' observations.
-#'
-#' All folds of a candidate use one grid of `lambda2`, that of its path on all
-#' data. Without a ridge (`lambda1 = 0`) a path may end where the objective has
-#' no minimum; a candidate is scored down to the last `lambda2` that all folds
-#' can be fitted at.
-#'
-#' @section Other methods:
-#' `method` names what is fitted instead of [kliep_path()], and with it the
-#' score, each the one that belongs to the method and the larger the better:
-#' * `"glasso"` ([glasso_path()]), `"is_glasso"` and `"is_flasso"`
-#'   ([is_glasso_path()]): the sum of the log-likelihoods of both networks;
-#' * `"flasso"` ([flasso_path()]): the conditional log-likelihood of every
-#'   variable given the others, in both samples;
-#' * `"dtrace"` ([dtrace_path()]): minus the D-trace loss;
-#' * `"moment"` ([moment_path()]): minus half the squared distance to the
-#'   difference of moments, but for a constant.
-#'
-#' Scores of different methods are on different scales. Candidates differ by
-#' `features` and `lambda1` where the method has these arguments, and another
-#' value for one that has not is an error. All points of importance sampling
-#' are drawn from one seed, so that candidates and folds share them.
-#'
-#' @section Parallel:
-#' Paths and folds run on the plan of the \pkg{future} package, one after the
-#' other unless told otherwise: `future::plan("multisession")` uses all cores,
-#' and other plans reach clusters. The folds are drawn beforehand, so that
-#' [set.seed()] gives the same result on every plan. Progress is signalled by
-#' \pkg{progressr}: `progressr::handlers(global = TRUE)` shows it.
-#'
-#' @param x,y The two samples, as for [kliep_path()].
-#' @param features A feature specification or a list of them to choose from;
-#'   names of the list, if any, label the candidates.
-#' @param lambda1 The ridge penalty, or several to choose from.
-#' @param lambda2 The group penalties, the same for all candidates. `NULL`
-#'   takes a grid for each, as [kliep_path()] does.
-#' @param criterion Cross-validation (`"cv"`), or a score on `newx` and `newy`
-#'   (`"holdout"`, the default where these are given).
-#' @param folds The number of folds, at most the smaller number of
-#'   observations.
-#' @param newx,newy Further observations of the two samples, for `"holdout"`.
-#' @param rule `"best"` takes the highest score, `"1se"` the largest `lambda2`
-#'   of the same candidate whose score is within one standard error of it.
-#' @param method `"kliep"`, or the name of another method: see the section
-#'   below.
-#' @param ... How to find the two samples in `x`, where it holds both: see
-#'   [two_samples()]. The rest is passed on to the fits: `nlambda`,
-#'   `lambda_min_ratio`, `penalty_factor`, `penalty`, `gamma`, `robust`,
-#'   `standardize`, `direction`, `normalizer`, `solver` and `control`, as for
-#'   [kliep_path()], or the arguments of the other method.
-#'
-#' @return An object of class `kliep_select`, with [print()],
-#'   [`plot()`][plot.kliep_select], [edges()], [`coef()`][coef.change_path],
-#'   [`predict()`][predict.change_path] and [kl_divergence()] of what was
-#'   chosen:
-#'   * `fit`: the chosen `change`, fitted to all data;
-#'   * `path`: the path it was chosen from;
-#'   * `scores`: a data frame with a row for each candidate and `lambda2`:
-#'     `candidate`, `features`, `lambda1`, `lambda2`, `score`, `se`, `kl` (the
-#'     part of the score that estimates the divergence of P from Q; `NA` for
-#'     other methods), `n_edges` (of the path on all data) and `selected`.
-#' @inherit kliep_path references
-#' @export
-#' @examples
-#' set.seed(1)
-#' pair <- sim_gaussian(d = 10, n = 200, n_changed = 4)
-#' chosen <- kliep_select(
-#'     pair$x, pair$y,
-#'     features = list(feat_gaussian(), feat_nonparanormal(power = 2)),
-#'     nlambda = 15
-#' )
-#' chosen
-#' edges(chosen)
-#' kliep_select(pair$x, pair$y, method = "dtrace", nlambda = 15)
-kliep_select <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
-                         lambda2 = NULL, criterion = c("cv", "holdout"),
-                         folds = 5, newx = NULL, newy = NULL,
-                         rule = c("best", "1se"), method = "kliep", ...) {
-    call <- match.call()
-    found <- find_samples(x, y, list(...))
-    method <- selection_method(method)
-    check_dots(found$rest, c(names(formals()), sample_arguments(),
-                             method$passed), method$called)
-    check_taken(method, c("features", "lambda1")[c(!missing(features),
-                                                   !missing(lambda1))])
-    criterion <- check_criterion(criterion, newx, newy)
-    rule <- check_choice(rule, "rule", c("best", "1se"))
-    candidates <- check_candidates(features, lambda1, method)
-    samples <- check_samples(found$x, found$y, candidates[[1L]]$features)
-    if (criterion == "cv") {
-        parts <- draw_folds(nrow(samples$x), nrow(samples$y), folds)
+# Candidates that a selection chooses from, and fits of them to many sets of
+# observations: everything is checked once, on all observations, and then only
+# rows are picked.
+
+# ---- candidates --------------------------------------------------------------
+
+# What may be chosen from: a list of candidates, each with a `label`, and a
+# `spec` (of kliep_path()) or the `arguments` (of another method). `given` are
+# settings by name; those with several values make a candidate of each.
+check_candidates <- function(spec, given, method = "kliep") {
+    # What other methods share with a specification are the features.
+    if (method != "kliep" && !is.null(spec)) given$features <- spec
+    check_taken(method, names(given))
+    candidates <- if (method == "kliep") kliep_candidates(spec, given) else
+        baseline_candidates(method, given)
+    labels <- make.unique(vapply(candidates, `[[`, "", "label"), " #")
+    Map(function(candidate, label) {
+        candidate$label <- label
+        c(candidate, list(method = method))
+    }, candidates, labels)
+}
+
+# A list of specifications, or one of them with every combination of settings.
+kliep_candidates <- function(spec, given) {
+    bases <- if (is_spec_list(spec)) spec else list(spec)
+    varied <- vary_settings(given)
+    several <- names(Filter(function(values) length(values) > 1L,
+                            attr(varied, "values")))
+    names <- names(bases)
+    made <- lapply(seq_along(bases), function(at) {
+        own <- if (!is.null(names)) names[at] else ""
+        lapply(varied, function(settings) {
+            spec <- as_spec(bases[[at]], settings$values)
+            label <- c(if (nzchar(own)) own, settings$label)
+            list(spec = spec, several = several, label = label, own = own)
+        })
+    })
+    label_candidates(unlist(made, recursive = FALSE))
+}
+
+is_spec_list <- function(spec) {
+    is.list(spec) && !is.object(spec) && length(spec) > 0L
+}
+
+# Settings that may have several values, one by one.
+varying_settings <- c("features", "lambda1", "normalizer", "direction",
+                      "penalty", "standardize")
+
+# Every combination of settings: a list of `values`, and a `label` for those
+# that differ.
+vary_settings <- function(given) {
+    if ("features" %in% names(given)) {
+        given$features <- as_feature_list(given$features)
     }
-    ready <- do.call(prepare_candidates, c(
-        list(candidates, found$x, found$y, check_lambda2(lambda2), method),
-        found$rest
-    ), quote = TRUE)
-    paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
-                       label = "Paths of all candidates")
-    scores <- if (criterion == "cv") {
-        cross_validate(ready$problems, ready$samples, paths, parts)
-    } else {
-        lapply(paths, holdout_scores, newx = newx, newy = newy)
+    if ("lambda1" %in% names(given)) {
+        check_lambda_values(given$lambda1, "lambda1")
     }
-    selection <- new_selection(
-        candidates, paths, scores, criterion, rule,
-        folds = if (criterion == "cv") parts$folds, call = call
+    fixed <- given[setdiff(names(given), varying_settings)]
+    values <- lapply(given[intersect(varying_settings, names(given))],
+                     values_of_setting)
+    at <- expand.grid(rev(lapply(values, seq_along)), KEEP.OUT.ATTRS = FALSE)
+    combinations <- lapply(seq_len(max(1L, nrow(at))), function(row) {
+        picked <- lapply(stats::setNames(names(values), names(values)),
+                         function(name) values[[name]][[at[[name]][row]]])
+        own <- names(values$features)[at$features[row]]
+        list(values = c(picked, fixed), label = if (length(own) > 0L) own)
+    })
+    structure(combinations, values = values)
+}
+
+# What is not a vector of values is left to the check of the setting.
+values_of_setting <- function(setting) {
+    if (is.list(setting) && !is.object(setting) && length(setting) > 0L) {
+        return(setting)
+    }
+    is_vector <- (is.character(setting) || is.numeric(setting)) &&
+        is.null(dim(setting)) && length(setting) > 0L
+    if (is_vector) as.list(unique(setting)) else list(setting)
+}
+
+as_feature_list <- function(features) {
+    if (inherits(features, "kliep_features") || is.function(features)) {
+        return(list(features))
+    }
+    if (is.list(features) && length(features) > 0L) return(features)
+    stop_kliep(
+        "features",
+        paste0("`features` must be a feature specification or a list of ",
+               "at least one: got ", if (is.list(features))
+                   "an empty list" else describe(features), "."),
+        hint = "For instance `list(feat_gaussian(), feat_polynomial(4))`."
     )
-    with_conditions(selection, found)
 }
 
-# ---- what is asked for -----------------------------------------------------
-
-check_criterion <- function(criterion, newx, newy) {
-    choices <- c("cv", "holdout")
-    given <- !is.null(newx) || !is.null(newy)
-    if (identical(criterion, choices) && given) criterion <- "holdout"
-    criterion <- check_choice(criterion, "criterion", choices)
-    if (criterion == "holdout") {
-        check_both_new(newx, newy)
-    } else if (given) {
-        stop_kliep(
-            "argument",
-            paste("`newx` and `newy` are for `criterion = \"holdout\"`: got",
-                  "\"cv\"."),
-            hint = "Leave one or the other out."
-        )
-    }
-    criterion
-}
-
-# Every combination of features and lambda1, with a label each that says what
-# the candidates may differ by.
-check_candidates <- function(features, lambda1,
-                             method = selection_method("kliep")) {
-    if (inherits(features, "features") || is.function(features)) {
-        features <- list(features)
-    }
-    if (!is.list(features) || length(features) == 0L) {
-        stop_kliep(
-            "features",
-            paste0("`features` must be a feature specification or a list of ",
-                   "at least one: got ", if (is.list(features))
-                       "an empty list" else describe(features), "."),
-            hint = "For instance `list(feat_gaussian(), feat_polynomial(4))`."
-        )
-    }
-    features <- lapply(features, check_features)
-    check_lambda_values(lambda1, "lambda1")
-    labels <- vapply(features, name_features, "")
-    if (!is.null(names(features))) {
-        labels <- ifelse(names(features) == "", labels, names(features))
-    }
-    labels <- make.unique(unname(labels), " #")
-    all <- expand.grid(lambda1 = unique(lambda1),
-                       features = seq_along(features))
-    lapply(seq_len(nrow(all)), function(k) {
-        name <- labels[all$features[k]]
-        label <- c(
-            if (method$name != "kliep") method$name,
-            if ("features" %in% method$takes) name,
-            if (length(unique(lambda1)) > 1L)
-                paste("lambda1 =", format(all$lambda1[k]))
-        )
-        list(
-            label = paste(label, collapse = ", "),
-            name = name,
-            features = features[[all$features[k]]],
-            lambda1 = if ("lambda1" %in% method$takes) all$lambda1[k] else
-                NA_real_
-        )
+# A candidate is called by its own name, or by its features; then by what else
+# the candidates differ in.
+label_candidates <- function(candidates) {
+    specs <- lapply(candidates, `[[`, "spec")
+    differ <- Filter(function(name) {
+        length(unique(lapply(specs, `[[`, name))) > 1L
+    }, c("lambda1", "direction", "normalizer", "penalty", "standardize",
+         "robust"))
+    lapply(candidates, function(candidate) {
+        spec <- candidate$spec
+        settings <- vapply(differ, function(name) {
+            value <- spec[[name]]
+            if (is.numeric(value)) paste(name, "=", format(value)) else
+                paste(name, if (is.null(value)) "default" else value)
+        }, "")
+        name <- paste(c(candidate$label, character()), collapse = ", ")
+        if (!nzchar(name)) name <- name_features(spec$features)
+        if (nzchar(candidate$own)) settings <- character()
+        list(spec = spec, name = name,
+             label = paste(c(name, settings), collapse = ", "))
     })
 }
 
-# Parts of nearly equal size, in x and in y by themselves.
-draw_folds <- function(n_x, n_y, folds) {
-    folds <- check_folds(folds, n_x, n_y)
-    list(x = sample(rep_len(seq_len(folds), n_x)),
-         y = sample(rep_len(seq_len(folds), n_y)), folds = folds)
-}
-
-check_folds <- function(folds, n_x, n_y, units = "observations") {
-    folds <- check_whole(folds, "folds", "folds", least = 2)
-    least <- min(n_x, n_y)
-    if (folds > least) {
-        stop_kliep(
-            "folds",
-            paste0("`folds` must not exceed the number of ", units, ": got ",
-                   folds, " folds, and ", n_x, " and ", n_y, " ", units, "."),
-            hint = "Lower `folds`."
-        )
+# Another method has no specification; it may have features and a ridge.
+baseline_candidates <- function(method, given) {
+    varied <- vary_settings(given[intersect(names(given),
+                                            c("features", "lambda1"))])
+    fixed <- given[setdiff(names(given), c("features", "lambda1"))]
+    takes <- names(formals(baseline_methods()[[method]]$fit))
+    if ("control" %in% takes && is.null(fixed$control)) {
+        fixed$control <- kliep_control()
     }
-    if (least - ceiling(least / folds) < 2) {
-        stop_kliep(
-            "folds",
-            paste0("With ", folds, " folds, fewer than 2 of ", least,
-                   " ", units, " would be left to fit to."),
-            hint = "Raise `folds`, or collect more."
-        )
-    }
-    folds
-}
-
-# ---- fits and scores -------------------------------------------------------
-
-# One data frame of scores for each candidate.
-cross_validate <- function(problems, samples, paths, parts) {
-    tasks <- expand.grid(fold = seq_len(parts$folds), at = seq_along(problems))
-    tasks <- lapply(seq_len(nrow(tasks)), function(k) {
-        at <- tasks$at[k]
-        grid <- paths[[at]]$lambda2[fitted_steps(paths[[at]])]
-        list(problem = problems[[at]], lambda2 = grid, at = at,
-             fold = tasks$fold[k])
-    })
-    scored <- map_tasks(tasks, score_fold, samples = samples, parts = parts,
-                        label = "Cross-validation")
-    at <- vapply(tasks, `[[`, 1L, "at")
-    unname(Map(pool_folds, split(scored, at),
-               lengths(lapply(paths, `[[`, "lambda2"))))
-}
-
-# Fit without a fold, and score on it. A fold may end sooner than the path.
-score_fold <- function(task, samples, parts) {
-    if (length(task$lambda2) == 0L) {
-        return(data.frame(score = numeric(), se = numeric(), kl = numeric()))
-    }
-    samples <- samples[[task$problem$form]]
-    out_x <- parts$x == task$fold
-    out_y <- parts$y == task$fold
-    tryCatch(
-        refit_scores(
-            task$problem,
-            samples$x[!out_x, , drop = FALSE],
-            samples$y[!out_y, , drop = FALSE],
-            samples$x[out_x, , drop = FALSE],
-            samples$y[out_y, , drop = FALSE], task$lambda2
-        ),
-        kliep_error = function(condition) {
-            condition$message <- paste0(
-                "Without fold ", task$fold, " of ", parts$folds, " (",
-                task$problem$label, "): ", conditionMessage(condition)
-            )
-            stop(condition)
+    lapply(varied, function(settings) {
+        values <- settings$values
+        features <- if ("features" %in% takes) {
+            if (is.null(values$features)) feat_gaussian() else
+                check_features(values$features)
         }
+        label <- c(method, if (!is.null(features))
+            c(settings$label, name_features(features))[1L],
+            if (length(attr(varied, "values")$lambda1) > 1L)
+                paste("lambda1 =", format(values$lambda1)))
+        list(arguments = c(if (!is.null(features)) list(features = features),
+                           values["lambda1"[!is.null(values$lambda1)]], fixed),
+             name = if (is.null(features)) method else name_features(features),
+             label = paste(label, collapse = ", "))
+    })
+}
+
+# What may be given by name: settings of kliep_path(), or the arguments of
+# another method but for its samples, and with its grid as `lambda2`.
+candidate_arguments <- function(method) {
+    if (method == "kliep") return(spec_arguments())
+    baseline <- baseline_methods()[[method]]
+    c("lambda2", setdiff(names(formals(baseline$fit)),
+                         c("x", "y", baseline$grid, "progress", "...")))
+}
+
+# A method that cannot tell one value of a setting from another is not asked
+# to choose.
+check_taken <- function(method, given) {
+    unknown <- setdiff(intersect(given, c("features", "lambda1")),
+                       candidate_arguments(method))
+    if (length(unknown) == 0L) return(invisible())
+    stop_kliep(
+        "argument",
+        paste0("`method = \"", method, "\"` has no ", name_some(unknown),
+               " to choose."),
+        hint = "Leave it out, or take another method."
     )
 }
 
-# Mean and standard error over the folds; NA where a fold has no score, and at
-# the `steps` that not even the path on all data has.
-pool_folds <- function(folds, steps) {
-    together <- function(column) {
-        values <- vapply(folds, `[[`, numeric(nrow(folds[[1L]])), column)
-        values <- matrix(values, ncol = length(folds))
-        rbind(values, matrix(NA_real_, steps - nrow(values), ncol(values)))
+# ---- problems ----------------------------------------------------------------
+
+# One problem for each candidate, and the two samples as problems need them:
+# `plain`, and `coded` for features that code columns themselves.
+prepare_candidates <- function(candidates, found) {
+    candidates <- share_seed(candidates)
+    made <- lapply(candidates, prepare_candidate, found = found)
+    form <- vapply(made, function(one) {
+        if (is.null(one$samples$coding)) "plain" else "coded"
+    }, "")
+    samples <- lapply(made[!duplicated(form)], `[[`, "samples")
+    names(samples) <- form[!duplicated(form)]
+    problems <- Map(function(one, form) c(one$problem, list(form = form)),
+                    made, form)
+    list(problems = problems, samples = samples)
+}
+
+# All points of importance sampling are drawn from one seed.
+share_seed <- function(candidates) {
+    if (!"seed" %in% candidate_arguments(candidates[[1L]]$method)) {
+        return(candidates)
     }
-    score <- together("score")
-    quick_frame(list(
-        score = rowMeans(score),
-        se = apply(score, 1L, stats::sd) / sqrt(length(folds)),
-        kl = rowMeans(together("kl"))
-    ))
+    seed <- check_seed(candidates[[1L]]$arguments$seed)
+    lapply(candidates, function(candidate) {
+        candidate$arguments$seed <- seed
+        candidate
+    })
 }
 
-# ---- the choice ------------------------------------------------------------
-
-# `passed_over` names candidates that are scored and not to be chosen.
-new_selection <- function(candidates, paths, scores, criterion, rule, folds,
-                          call, passed_over = character()) {
-    table <- do.call(rbind, Map(score_table, candidates, paths, scores))
-    open <- table
-    open$score[open$candidate %in% passed_over] <- NA
-    chosen <- choose_row(open, rule)
-    table$selected <- seq_len(nrow(table)) == chosen
-    at <- match(table$candidate[chosen],
-                vapply(candidates, `[[`, "", "label"))
-    path <- paths[[at]]
-    path$call <- call
-    fit <- change_at(path, match(table$lambda2[chosen], path$lambda2))
-    warn_unfinished(fit)
-    structure(
-        class = "kliep_select",
-        list(fit = fit, path = path, scores = table, criterion = criterion,
-             rule = rule, folds = folds, call = call)
-    )
-}
-
-score_table <- function(candidate, path, scores) {
-    data.frame(
-        candidate = candidate$label,
-        features = candidate$name,
-        lambda1 = candidate$lambda1,
-        lambda2 = path$lambda2,
-        scores,
-        n_edges = path$diagnostics$n_edges
-    )
-}
-
-# The row of the highest score, or by the one-standard-error rule the sparsest
-# of its candidate that is nearly as good.
-choose_row <- function(table, rule) {
-    best <- which.max(table$score)
-    if (length(best) == 0L) {
-        stop_kliep(
-            "unbounded",
-            paste("No candidate could be scored: at every lambda2 the",
-                  "objective has no minimum in some fold."),
-            hint = "Raise `lambda2` or set `lambda1 > 0`."
+# Workers do not know that there are others.
+candidate_for_plan <- function(candidate) {
+    if (!is.null(candidate$spec)) {
+        candidate$spec$control <- threads_for_plan(candidate$spec$control)
+    } else if (!is.null(candidate$arguments$control)) {
+        candidate$arguments$control <- threads_for_plan(
+            check_control(candidate$arguments$control)
         )
     }
-    if (rule == "best" || is.na(table$se[best])) return(best)
-    near <- which(table$candidate == table$candidate[best] &
-                      table$score >= table$score[best] - table$se[best])
-    near[which.max(table$lambda2[near])]
+    candidate
 }
 
-# ---- methods ---------------------------------------------------------------
+prepare_candidate <- function(candidate, found) {
+    candidate <- candidate_for_plan(candidate)
+    if (candidate$method == "kliep") {
+        samples <- as_samples(found, candidate$spec$features)
+        problem <- new_problem(candidate$spec, samples)
+    } else {
+        samples <- as_samples(found, NULL, least = 3L)
+        problem <- baseline_problem(candidate, samples$variables)
+    }
+    list(samples = samples, problem = c(problem, candidate["label"]))
+}
 
-#' @export
-format.kliep_select <- function(x, ...) {
-    row <- x$scores[x$scores$selected, ]
-    by <- if (x$criterion == "cv") paste0(x$folds, "-fold cross-validation")
-    else "hold-out samples"
-    c(
-        paste0("<kliep_select> by ", by, ", rule \"", x$rule, "\""),
-        format_conditions(x),
-        paste0("  chosen     ", row$candidate, " at lambda2 = ",
-               format(row$lambda2, digits = 4L)),
-        paste0("  score      ", format(row$score, digits = 4L), " (se ",
-               format(row$se, digits = 2L), ")"),
-        if (is_baseline(x$fit)) utils::tail(format_settings(x$fit), 1L) else
-            format_settings(x$fit)[-1L],
-        format_solver(x$fit)
+# The grid may still be open, and what is wrong with an argument shows at the
+# first fit.
+baseline_problem <- function(candidate, variables) {
+    arguments <- candidate$arguments
+    grid <- check_lambda2(arguments$lambda2)
+    arguments$lambda2 <- NULL
+    takes <- names(formals(baseline_methods()[[candidate$method]]$fit))
+    if ("progress" %in% takes) arguments$progress <- FALSE
+    list(method = candidate$method, arguments = arguments,
+         spec = list(lambda2 = grid), variables = variables)
+}
+
+# ---- fits --------------------------------------------------------------------
+
+# The path of a problem on these observations. How it ended is looked at once
+# there is a choice.
+refit <- function(problem, samples, lambda2 = problem$spec$lambda2,
+                  nlambda = problem$spec$nlambda) {
+    if (is_baseline(problem)) {
+        colnames(samples$x) <- colnames(samples$y) <- problem$variables
+        ends <- paste0("kliep_warning_", c("max_iter", "near_threshold",
+                                           "unbounded", "importance"))
+        return(suppressWarnings(
+            refit_baseline(problem, samples$x, samples$y, lambda2),
+            classes = ends
+        ))
+    }
+    fit_problem(with_grid(problem, lambda2, nlambda), samples)
+}
+
+# A refit has the specification of the problem, whatever grid it is fitted on.
+with_grid <- function(problem, lambda2, nlambda) {
+    problem$spec["lambda2"] <- list(lambda2)
+    problem$spec$nlambda <- nlambda
+    problem
+}
+
+refit_all <- function(problem, samples) {
+    refit(problem, samples[[problem$form]])
+}
+
+# Fit to some observations and score others, as holdout_scores() would: one
+# row for each lambda2, though the path may end sooner. What Rust can do by
+# itself it does without handing over coefficients, which takes as long as a
+# small fit.
+refit_scores <- function(problem, samples, new, lambda2) {
+    spec <- problem$spec
+    if (is_baseline(problem) || is_table(spec$features)) {
+        path <- refit(problem, samples, lambda2)
+        scores <- score_of(path)(path, new$x, new$y)
+        return(scores[seq_along(lambda2), ])
+    }
+    check_observations(problem, samples)
+    overflow <- function(condition) {
+        stop_overflow(rbind(samples$x, samples$y, new$x, new$y),
+                      problem$variables, spec$standardize)
+    }
+    settings <- problem_settings(with_grid(problem, lambda2, length(lambda2)),
+                                 samples)
+    scored <- tryCatch(
+        rust_score_path(samples, new, rust_features(spec$features), settings),
+        kliep_error_overflow = overflow
     )
-}
-
-#' @export
-print.kliep_select <- function(x, ...) {
-    cat(format(x), "", sep = "\n")
-    print_candidates(x$scores)
-    cat("\n")
-    print_edges(x$fit)
-    cat("\nNext: edges(chosen), plot(chosen), chosen$scores\n")
-    invisible(x)
-}
-
-# The best of each candidate, where there is more than one.
-print_candidates <- function(scores, most = 8L) {
-    best <- best_by_candidate(scores)
-    if (nrow(best) < 2L) return(invisible())
-    print(utils::head(best[c("candidate", "lambda2", "score", "se",
-                             "n_edges")], most), digits = 3L,
-          row.names = FALSE)
-}
-
-#' @export
-coef.kliep_select <- function(object, lambda2 = NULL, ...) {
-    stats::coef(chosen_part(object, lambda2), lambda2 = lambda2, ...)
-}
-
-# What was chosen, or the path it was chosen from to look elsewhere.
-chosen_part <- function(object, lambda2) {
-    if (is.null(lambda2)) object$fit else object$path
-}
-
-#' @export
-predict.kliep_select <- function(object, newdata, lambda2 = NULL, ...) {
-    stats::predict(chosen_part(object, lambda2), newdata, lambda2 = lambda2,
-                   ...)
+    steps <- reliable_steps(scored$status)
+    s_x <- scored$x[, steps, drop = FALSE]
+    s_y <- scored$y[, steps, drop = FALSE]
+    if (!all(is.finite(s_x)) || !all(is.finite(s_y))) overflow()
+    log_likelihoods(s_x, s_y, steps, length(lambda2), spec)
 }

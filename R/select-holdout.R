@@ -24,7 +24,7 @@ kliep_holl <- function(path, newx, newy) {
     steps <- reliable_steps(path$diagnostics$status)
     log_likelihoods(score_matrix(path, newx, "x", steps),
                     score_matrix(path, newy, "y", steps),
-                    steps, length(path$lambda2), path$direction, path$robust)
+                    steps, length(path$lambda2), path$spec)
 }
 
 reliable_steps <- function(status) {
@@ -32,9 +32,10 @@ reliable_steps <- function(status) {
 }
 
 # From the scores at `steps`, in columns: one row for each of `n_steps`.
-log_likelihoods <- function(s_x, s_y, steps, n_steps, direction, robust = 0) {
-    forward <- log_ratio_mean(s_x, s_y, robust)
-    backward <- log_ratio_mean(-s_y, -s_x, robust)
+log_likelihoods <- function(s_x, s_y, steps, n_steps, spec) {
+    direction <- spec$direction
+    forward <- log_ratio_mean(s_x, s_y, spec$robust)
+    backward <- log_ratio_mean(-s_y, -s_x, spec$robust)
     of_x <- switch(direction, "p/q" = forward$of_numerator,
                    "q/p" = backward$of_denominator,
                    symmetric = forward$of_numerator + backward$of_denominator)

@@ -35,8 +35,8 @@ reset_peak()
 before <- process_memory("VmRSS")
 begun <- processor_seconds()
 run <- timed(function() {
-    kliep_path(pair$x, pair$y, features, lambda1 = 0.1, nlambda = 20,
-               lambda_min_ratio = 0.7, control = control)
+    kliep_path(pair$x, pair$y, features, spec = kliep_spec_paper(),
+               nlambda = 20, lambda_min_ratio = 0.7, control = control)
 })
 added <- process_memory("VmHWM") - before
 cpu <- processor_seconds() - begun

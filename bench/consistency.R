@@ -28,7 +28,7 @@ exact_runs <- function(m, n, seeds) {
 exact_run <- function(seed, m, n) {
     set.seed(seed)
     pair <- sim_lattice(m = m, n = n)
-    fit <- kliep_change(pair$x, pair$y, lambda1 = 0,
+    fit <- kliep_change(pair$x, pair$y, spec = kliep_spec_paper(), lambda1 = 0,
                         lambda2 = 2 * sqrt(log(m) / n), standardize = "none",
                         control = kliep_control(threads = 1))
     found <- pr_curve(fit, pair)$points

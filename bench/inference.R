@@ -169,6 +169,7 @@ speed_rows <- function(rounds = 11L) {
     calls <- list(
         fit = function() {
             kliep_change(pair$x, pair$y, feat_ising(), lambda1 = 0,
+                         spec = kliep_spec_paper(),
                          lambda2 = 0.36,
                          control = kliep_control(threads = 1))
         },

@@ -13,7 +13,8 @@ diamond_rows <- function(seeds = 5L) {
     precision <- vapply(seq_len(seeds), function(seed) {
         pair <- with_seed(seed, sim_diamond(d = 9, n = 5000))
         vapply(families, function(features) {
-            recovered(kliep_path(pair$x, pair$y, features, nlambda = 30), pair)
+            recovered(kliep_path(pair$x, pair$y, features, nlambda = 30,
+                                 spec = kliep_spec_paper()), pair)
         }, 0)
     }, numeric(length(families)))
     precision_rows("diamond, d = 9, n = 5000", precision,
@@ -27,7 +28,8 @@ ising_rows <- function(seeds = 10L, sizes = c(50, 100, 200, 400)) {
             pair <- with_seed(seed, sim_ising(
                 couplings, ising_change(couplings, 6), n
             ))
-            recovered(kliep_path(pair$x, pair$y, feat_ising()), pair)
+            recovered(kliep_path(pair$x, pair$y, feat_ising(),
+                                 spec = kliep_spec_paper()), pair)
         }, 0)
     }, numeric(length(sizes)))
     rownames(precision) <- paste("n =", sizes)
@@ -46,9 +48,10 @@ power_row <- function(seeds = 10L) {
             change = -0.8
         ))
         chosen <- with_seed(seed, kliep_select(
-            pair$x, pair$y, lapply(1:3, feat_nonparanormal)
+            pair$x, pair$y, kliep_spec_paper(),
+            features = lapply(1:3, feat_nonparanormal)
         ))
-        chosen$fit$features$power
+        chosen$fit$spec$features$power
     }, 0)
     picked_row("square roots of Gaussians: power 2 picked", powers == 2)
 }
@@ -57,10 +60,11 @@ degree_row <- function(seeds = 5L) {
     degrees <- vapply(seq_len(seeds), function(seed) {
         pair <- with_seed(seed, sim_diamond(d = 9, n = 5000,
                                             n_holdout = 5000))
-        chosen <- kliep_select(pair$x, pair$y, lapply(2:4, feat_polynomial),
+        chosen <- kliep_select(pair$x, pair$y, kliep_spec_paper(),
+                               features = lapply(2:4, feat_polynomial),
                                newx = pair$holdout$x, newy = pair$holdout$y,
                                nlambda = 20)
-        chosen$fit$features$settings$degree
+        chosen$fit$spec$features$settings$degree
     }, 1L)
     picked_row("diamond: degree 4 (x_u^2 x_v^2) picked", degrees == 4L)
 }

@@ -19,7 +19,8 @@ on_workers <- function(work) {
 test_null_rows <- function(runs = 50L, d = 20, n = 100, n_perm = 39) {
     found <- on_workers(vapply(seq_len(runs), function(seed) {
         pair <- with_seed(seed, sim_gaussian(d = d, n = n, n_changed = 0))
-        test <- with_seed(seed, kliep_test(pair$x, pair$y, n_perm = n_perm,
+        test <- with_seed(seed, kliep_test(pair$x, pair$y, kliep_spec_paper(),
+                                           n_perm = n_perm,
                                            nlambda = 30))
         c(detected = nrow(test$edges) > 0, paper = any(test$edges$paper),
           kept = any(test$edges$kept), global = test$global$p_value <= 0.05)
@@ -47,8 +48,10 @@ test_change_rows <- function(seeds = 5L, d = 20, n = 400) {
             d = d, n = n, density = 0.1, edge = 0.4, n_changed = 8,
             change = -0.8
         ))
-        test <- with_seed(seed, kliep_test(pair$x, pair$y, n_perm = 59))
-        stable <- with_seed(seed, kliep_stability(pair$x, pair$y))
+        test <- with_seed(seed, kliep_test(pair$x, pair$y, kliep_spec_paper(),
+                                           n_perm = 59))
+        stable <- with_seed(seed, kliep_stability(pair$x, pair$y,
+                                                  kliep_spec_paper()))
         is_true <- function(edges) {
             paste(edges$from, edges$to) %in%
                 paste(pair$truth$from, pair$truth$to)
@@ -96,12 +99,13 @@ test_speed_rows <- function(d = 50, n = 100, n_perm = 100) {
     control <- kliep_control(threads = 1)
     select <- function(seed) {
         timed(function() {
-            with_seed(seed, kliep_select(pair$x, pair$y, control = control))
+            with_seed(seed, kliep_select(pair$x, pair$y, kliep_spec_paper(),
+                                         control = control))
         })$seconds
     }
     test <- function() {
         timed(function() {
-            with_seed(1, kliep_test(pair$x, pair$y, control = control,
+            with_seed(1, kliep_test(pair$x, pair$y, kliep_spec_paper(), control = control,
                                     n_perm = n_perm))
         })
     }

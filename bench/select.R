@@ -8,11 +8,13 @@ bench_select <- function(d = 100, n = 100, rounds = 3L) {
     runs <- do.call(rbind, lapply(seq_len(rounds), function(round) {
         paths <- timed(function() {
             lapply(candidates, function(features) {
-                kliep_path(pair$x, pair$y, features)
+                kliep_path(pair$x, pair$y, features,
+                           spec = kliep_spec_paper())
             })
         })
         selection <- timed(function() {
-            with_seed(1, kliep_select(pair$x, pair$y, candidates))
+            with_seed(1, kliep_select(pair$x, pair$y, kliep_spec_paper(),
+                                      features = candidates))
         })
         data.frame(paths = paths$seconds, selection = selection$seconds)
     }))

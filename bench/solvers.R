@@ -24,7 +24,7 @@ time_solver_set <- function(d, repetitions) {
 # solvers get all the iterations they need to reach the gap.
 time_solver <- function(method, pair) {
     run <- timed(function() {
-        kliep_path(pair$x, pair$y, lambda1 = 0.1,
+        kliep_path(pair$x, pair$y, spec = kliep_spec_paper(),
                    lambda2 = 10^seq(0, -4, length.out = 20L), solver = method,
                    control = kliep_control(tol = 1e-6, max_iter = 1e5,
                                            threads = 1))

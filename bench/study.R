@@ -67,8 +67,9 @@ study_methods <- function() {
                      control = kliep_control(threads = 1))
     }
     list(
-        "KLIEP, p/q" = ratio(),
-        "KLIEP, symmetric" = ratio(direction = "symmetric"),
+        "KLIEP, p/q" = ratio(spec = kliep_spec_paper()),
+        "KLIEP, symmetric" = ratio(direction = "symmetric",
+                                   normalizer = "empirical"),
         "Gaussian normaliser" = gaussian(),
         "the same, by weight" = stable,
         "adaptive" = gaussian(penalty = "adaptive", lambda_min_ratio = NULL),
@@ -160,10 +161,12 @@ diamond_study_rows <- function(seeds = 10L) {
                        nlambda = 30)
         },
         "polynomial, p/q" = function(x, y) {
-            kliep_path(x, y, feat_polynomial(4), nlambda = 30)
+            kliep_path(x, y, feat_polynomial(4), nlambda = 30,
+                       spec = kliep_spec_paper())
         },
         "Gaussian, symmetric" = function(x, y) {
-            kliep_path(x, y, direction = "symmetric", nlambda = 30)
+            kliep_path(x, y, direction = "symmetric",
+                       normalizer = "empirical", nlambda = 30)
         },
         "Gaussian normaliser" = function(x, y) {
             kliep_path(x, y, direction = "symmetric",
@@ -204,6 +207,7 @@ normalizer_rows <- function(sizes = c(1000, 10000, 100000)) {
                                           n_changed = 3))
         theta <- lapply(c("empirical", "gaussian"), function(normalizer) {
             as.matrix(coef(kliep_change(pair$x, pair$y, lambda2 = 0.02,
+                                        direction = "p/q",
                                         normalizer = normalizer)))
         })
         max(abs(theta[[1L]] - theta[[2L]]))

@@ -45,8 +45,8 @@ time_paths <- function(pair, nlambda, lambda_min_ratio,
 
 time_path <- function(threads, pair, nlambda, lambda_min_ratio) {
     run <- timed(function() {
-        kliep_path(pair$x, pair$y, lambda1 = 0.1, nlambda = nlambda,
-                   lambda_min_ratio = lambda_min_ratio,
+        kliep_path(pair$x, pair$y, spec = kliep_spec_paper(),
+                   nlambda = nlambda, lambda_min_ratio = lambda_min_ratio,
                    control = kliep_control(tol = 1e-6, threads = threads))
     })
     reached <- reached_gap(run$value)
@@ -60,18 +60,18 @@ time_path <- function(threads, pair, nlambda, lambda_min_ratio) {
 # One pass over all factors, by the clock of the Rust library.
 pass_seconds <- function(pair, threads) {
     kliepnet:::rust_full_pass(pair$x, pair$y, gaussian_terms(),
-                              rust_settings(threads))$seconds
+                              pass_settings(pair, threads))$seconds
 }
 
 gaussian_terms <- function() kliepnet:::rust_features(feat_gaussian())
 
 # The settings that kliep_path() hands to Rust.
-rust_settings <- function(threads) {
-    list(lambda1 = 0.1, lambda2 = NULL, nlambda = 1L,
-         lambda_min_ratio = 0.5, penalty = c(1, 1),
-         penalty_shape = "group_lasso", gamma = 1, first_share = 0.5,
-         robust = 0,
-         standardize = "within", direction = "p/q",
-         normalizer = "empirical", solver = "auto",
-         tol = 1e-6, max_iter = 1000L, threads = as.integer(threads))
+pass_settings <- function(pair, threads) {
+    variables <- paste0("V", seq_len(ncol(pair$x)))
+    spec <- kliepnet:::settle_spec(
+        kliep_spec_paper(control = kliep_control(threads = threads)), variables
+    )
+    d <- length(variables)
+    kliepnet:::rust_settings(spec, d * (d + 1) / 2,
+                             c(nrow(pair$x), nrow(pair$y)))
 }

@@ -34,10 +34,14 @@ fit <- function(...) {
 # ---- paths -----------------------------------------------------------------
 
 for (solver in c("auto", "primal", "dual")) run(fit(solver = solver))
-for (direction in c("q/p", "symmetric")) run(fit(direction = direction))
-for (penalty in c("adaptive", "mcp")) run(fit(penalty = penalty))
+for (direction in c("p/q", "q/p", "symmetric")) {
+    run(fit(direction = direction, normalizer = "empirical"))
+}
+for (penalty in c("adaptive", "mcp")) {
+    run(fit(penalty = penalty, spec = kliep_spec_paper()))
+}
 run(fit(lambda1 = 0))
-run(fit(robust = 0.2))
+run(fit(robust = 0.2, spec = kliep_spec_paper()))
 run(fit(normalizer = "gaussian"))
 run(fit(standardize = "pooled"))
 run(fit(features = feat_polynomial(3)))
@@ -45,10 +49,11 @@ run(fit(features = feat_rbf()))
 run(fit(features = feat_nonparanormal()))
 run(fit(features = feat_custom(function(u, v) u * v)))
 path <- fit()
-run(predict(path, y))
+run(predict(path, y, lambda2 = min(path$lambda2)))
 # More factors than are stored at once: by working sets.
 wide <- matrix(rnorm(20 * 150), ncol = 150)
 run(kliep_path(wide[1:9, ], wide[10:20, ], nlambda = 2,
+               spec = kliep_spec_paper(),
                lambda_min_ratio = 0.8, control = control, progress = FALSE))
 run(kliep_select(x, y, folds = 2, nlambda = 3, control = control))
 run(kliep_infer(x, y, edges = data.frame(from = 1:2, to = 3:4), n_boot = 20,
@@ -59,7 +64,8 @@ run(kliep_infer(x, y, edges = data.frame(from = 1L, to = 2L), n_boot = 20,
 
 # One pass, with the settings that the timing table asks for it with.
 source(file.path("bench", "timing.R"))
-run(kliepnet:::rust_full_pass(x, y, gaussian_terms(), rust_settings(2L)))
+run(kliepnet:::rust_full_pass(x, y, gaussian_terms(),
+                              pass_settings(list(x = x, y = y), 2L)))
 
 # ---- methods to compare with -----------------------------------------------
 

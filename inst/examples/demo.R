@@ -24,7 +24,6 @@ cat("saved as", normalizePath(file), "\n")
 
 heading("The edges, in the order in which they enter")
 found <- edges(path)
-found <- found[order(-found$enters, -abs(found$weight)), ]
 name <- function(table) paste(table$from, table$to)
 found$changed <- ifelse(name(found) %in% name(pair$truth), "yes", "")
 print(head(found, 10), digits = 3, row.names = FALSE)

@@ -23,25 +23,31 @@ gaussian_pairs <- function(sim) {
     )
 }
 
+# The estimator of the paper, whatever the package takes by default.
+paper_path <- function(x, y, ...) {
+    kliep_path(x, y, ..., spec = kliep_spec_paper())
+}
+
 gaussian_methods <- list(
-    "KLIEP" = function(x, y) kliep_path(x, y, lambda1 = 0.1),
-    "KLIEP, lambda1 = 0" = function(x, y) kliep_path(x, y, lambda1 = 0),
+    "KLIEP" = function(x, y) paper_path(x, y, lambda1 = 0.1),
+    "KLIEP, lambda1 = 0" = function(x, y) paper_path(x, y, lambda1 = 0),
     "Flasso" = function(x, y) flasso_path(x, y, lambda1 = 0.1),
     "Flasso, lambda1 = 0" = function(x, y) flasso_path(x, y, lambda1 = 0),
     "Glasso" = function(x, y) glasso_path(x, y)
 )
 
 # The power is chosen together with lambda2, on the samples held out.
-by_holl <- function(pair, features, ...) {
-    kliep_select(pair$x, pair$y, features = features, newx = pair$holdout$x,
-                 newy = pair$holdout$y, ...)
+by_holl <- function(pair, features, ..., method = "kliep") {
+    kliep_select(pair$x, pair$y, spec = if (method == "kliep")
+        kliep_spec_paper(), features = features, newx = pair$holdout$x,
+        newy = pair$holdout$y, method = method, ...)
 }
 
 power_features <- lapply(2:4, feat_nonparanormal)
 
 nonparanormal_methods <- list(
     "KLIEP" = function(pair) by_holl(pair, power_features),
-    "KLIEP, Gaussian" = function(x, y) kliep_path(x, y),
+    "KLIEP, Gaussian" = function(x, y) paper_path(x, y),
     "Flasso" = function(x, y) flasso_path(npn_transform(x), npn_transform(y)),
     "Glasso" = function(x, y) glasso_path(npn_transform(x), npn_transform(y))
 )
@@ -56,7 +62,7 @@ diamond_methods <- list(
         by_holl(pair, polynomial_features, direction = "symmetric")
     },
     "KLIEP, nonparanormal" = function(pair) by_holl(pair, power_features),
-    "KLIEP, Gaussian" = function(x, y) kliep_path(x, y),
+    "KLIEP, Gaussian" = function(x, y) paper_path(x, y),
     "IS-Flasso" = function(x, y) {
         is_flasso_path(x, y, feat_polynomial(4), nlambda = 20)
     },
@@ -69,7 +75,7 @@ diamond_methods <- list(
     "Glasso, Gaussian" = function(x, y) glasso_path(x, y),
     # Not in the paper: without what variables do alone.
     "KLIEP, interactions" = function(x, y) {
-        kliep_path(x, y, feat_polynomial(4, terms = "interactions"))
+        paper_path(x, y, feat_polynomial(4, terms = "interactions"))
     }
 )
 
@@ -79,7 +85,7 @@ diamond_methods <- list(
 time_solvers <- function(d) {
     pair <- sim_gaussian(d = d, n = 150, change = -0.1)
     do.call(rbind, lapply(c("auto", "dual", "primal"), function(solver) {
-        path <- kliep_path(
+        path <- paper_path(
             pair$x, pair$y, lambda1 = 0.1,
             lambda2 = 10^seq(0, -4, length.out = 20), solver = solver,
             control = kliep_control(max_iter = 1e5, threads = 1)

@@ -18,13 +18,14 @@ x <- matrix(rnorm(36), 12)
 y <- matrix(rnorm(30), 10)
 settings <- list(
     lambda1 = 0.1, lambda2 = NULL, nlambda = 3L, lambda_min_ratio = 0.3,
-    penalty = c(1, 1), penalty_shape = "adaptive", gamma = 2, first_share = 0.5,
+    penalty_factor = c(1, 1), penalty = "adaptive", gamma = 2,
+    first_share = 0.5,
     robust = 0.1, standardize = "within", direction = "p/q",
     normalizer = "empirical", solver = "auto", tol = 1e-6, max_iter = 50L,
     threads = 1L
 )
 gaussian <- utils::modifyList(settings, list(
-    penalty_shape = "group_lasso", normalizer = "gaussian", robust = 0
+    penalty = "group_lasso", normalizer = "gaussian", robust = 0
 ))
 given <- settings
 given$lambda2 <- c(0.3, 0.1)
@@ -45,7 +46,7 @@ inference <- list(standardize = "within", lambda = 0.2, row_lambda = 0.2,
                   max_iter = 50L, n_boot = 5L, seed = 1, threads = 1L)
 twelve <- matrix(rnorm(36), 12)
 importance <- c(settings[c("lambda1", "lambda2", "nlambda", "lambda_min_ratio",
-                           "penalty", "tol", "max_iter", "threads")],
+                           "penalty_factor", "tol", "max_iter", "threads")],
                 list(method = "is_flasso", x_rows = 12L))
 
 routines <- list(

@@ -61,21 +61,21 @@ standardised <- function(values, center, scale) {
 # turned. `weight` is w_t for each factor.
 dense_problem <- function(path, x, y) {
     fx <- dense_features(standardised(x, path$center$x, path$scale$x),
-                         path$features)
+                         path$spec$features)
     fy <- dense_features(standardised(y, path$center$y, path$scale$y),
-                         path$features)
+                         path$spec$features)
     forward <- list(g = colMeans(fx$values), H = fy$values)
     backward <- list(g = -colMeans(fy$values), H = -fx$values)
     terms <- fx$terms
     first <- terms[!duplicated(terms$factor), ]
-    penalty <- path$penalty_factor
+    penalty <- path$spec$penalty_factor
     weight <- if (identical(names(penalty), c("single", "edge"))) {
         ifelse(first$from == first$to, penalty[[1]], penalty[[2]])
     } else {
         penalty
     }
     list(
-        loss = switch(path$direction, "p/q" = list(forward),
+        loss = switch(path$spec$direction, "p/q" = list(forward),
                       "q/p" = list(backward),
                       symmetric = list(forward, backward)),
         terms = terms,
@@ -154,17 +154,17 @@ certificate <- function(path, x, y, step = 1) {
     problem <- dense_problem(path, x, y)
     theta <- dense_theta(path, problem, step)
     lambda2 <- path$lambda2[step]
-    objective <- dense_objective(problem, theta, path$lambda1, lambda2)
+    objective <- dense_objective(problem, theta, path$spec$lambda1, lambda2)
     list(
         theta = theta,
         objective = objective,
-        kkt = max(dense_kkt(problem, theta, path$lambda1, lambda2)),
-        gap = if (path$lambda1 > 0)
-            objective - dense_dual(problem, theta, path$lambda1, lambda2) else
+        kkt = max(dense_kkt(problem, theta, path$spec$lambda1, lambda2)),
+        gap = if (path$spec$lambda1 > 0)
+            objective - dense_dual(problem, theta, path$spec$lambda1, lambda2) else
                 NA_real_,
         log_normalizer = log_mean_exp(as.vector(
             dense_features(standardised(y, path$center$y, path$scale$y),
-                           path$features)$values %*% theta
+                           path$spec$features)$values %*% theta
         ))
     )
 }
@@ -172,7 +172,7 @@ certificate <- function(path, x, y, step = 1) {
 # Every step of the path is what it says, and a solution by the path's own
 # tolerance.
 expect_certified <- function(path, x, y) {
-    tol <- path$control$tol
+    tol <- path$spec$control$tol
     expect_true(all(path$diagnostics$status == "converged"))
     for (step in fitted_steps(path)) {
         certified <- certificate(path, x, y, step)
@@ -182,13 +182,13 @@ expect_certified <- function(path, x, y) {
         expect_equal(path$log_normalizer[step], certified$log_normalizer,
                      tolerance = 1e-9)
         expect_lt(abs(reported$kkt - certified$kkt), 1e-10)
-        if (path$lambda1 > 0) {
+        if (path$spec$lambda1 > 0) {
             expect_gt(reported$gap, -1e-13)
             expect_lt(reported$gap, tol * scale + 1e-13)
             expect_gt(certified$gap, -1e-12 * scale)
             # The dual solver's gap is that of its own alpha, not of the one
             # that belongs to its theta.
-            if (path$solver != "dual") {
+            if (path$spec$solver != "dual") {
                 expect_lt(certified$gap, 2 * tol * scale + 1e-12)
             }
         } else {

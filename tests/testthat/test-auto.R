@@ -33,8 +33,10 @@ test_that("the features fit the data", {
 })
 
 test_that("many coefficients have to explain twice as much", {
-    candidates <- list(list(label = "simple", rich = FALSE),
-                       list(label = "rich", rich = TRUE))
+    candidates <- list(
+        list(label = "simple", spec = kliep_spec()),
+        list(label = "rich", spec = kliep_spec(feat_polynomial(4)))
+    )
     passed <- function(simple, rich, se = 0.001) {
         # The standard error that counts is that of the best score.
         pass_over(candidates, list(
@@ -87,13 +89,13 @@ test_that("a choice comes with its reasons, and is a selection", {
     expect_output(print(chosen), paste0("Chose ", picked(chosen)))
     expect_identical(edges(chosen), edges(chosen$fit))
     expect_length(predict(chosen, pair$y), 400)
-    expect_equal(chosen$fit$direction, "symmetric")
+    expect_equal(chosen$fit$spec$direction, "symmetric")
     expect_true(all(is.finite(chosen$scores$score)))
 })
 
 test_that("what is tried depends on size and tails", {
     candidates <- function(x, y) {
-        vapply(auto_candidates(look_at_samples(x, y)), `[[`, "", "label")
+        names(propose_specs(look_at_samples(list(x = x, y = y))))
     }
     set.seed(2)
     x <- matrix(rnorm(150 * 5), 150)
@@ -103,11 +105,11 @@ test_that("what is tried depends on size and tails", {
     tails <- matrix(stats::rt(150 * 5, 2), 150)
     expect_identical(candidates(tails, -tails),
                      c("Gaussian", "nonparanormal, power 1/2"))
-    expect_true(look_at_samples(x > 0, x > 1)$two_valued)
+    expect_true(look_at_samples(list(x = x > 0, y = x > 1))$two_valued)
     two <- data.frame(a = factor(rep(c("yes", "no"), 40)), b = rep(1:2, 40))
     expect_identical(candidates(two, two[80:1, ]), "Ising")
     counts <- matrix(stats::rpois(300, 4), 60)
-    seen <- look_at_samples(counts, counts[60:1, ])
+    seen <- look_at_samples(list(x = counts, y = counts[60:1, ]))
     expect_true(seen$counts)
     expect_match(say_seen(seen), "counts")
 })

@@ -4,7 +4,7 @@ test_that("a copy of a column shares its change", {
     pair <- random_pair(4, 40)
     x <- pair$x[, c(1, 2, 3, 4, 2)]
     y <- pair$y[, c(1, 2, 3, 4, 2)]
-    path <- kliep_path(x, y, nlambda = 8,
+    path <- paper_path(x, y, nlambda = 8,
                        control = kliep_control(tol = 1e-10))
     expect_certified(path, x, y)
     for (step in 1:8) {
@@ -17,7 +17,7 @@ test_that("collinear columns and fewer observations than variables are fine", {
     pair <- random_pair(5, 4, 3)
     x <- cbind(pair$x, pair$x[, 1] + pair$x[, 2], -pair$x[, 3])
     y <- cbind(pair$y, pair$y[, 1] + pair$y[, 2], -pair$y[, 3])
-    path <- kliep_path(x, y, nlambda = 8)
+    path <- paper_path(x, y, nlambda = 8)
     expect_certified(path, x, y)
 })
 
@@ -25,23 +25,23 @@ test_that("constant columns are fine where nothing divides by them", {
     pair <- random_pair(4, 40)
     x <- cbind(pair$x, 1, 0)
     y <- cbind(pair$y, 1, 0)
-    path <- kliep_path(x, y, nlambda = 8, standardize = "none")
+    path <- paper_path(x, y, nlambda = 8, standardize = "none")
     expect_certified(path, x, y)
-    theta <- coef(path)
+    theta <- last_coef(path)
     expect_equal(theta[, 6], rep(0, 6), ignore_attr = TRUE)
     expect_equal(theta[5, 5], 0)
 })
 
 test_that("two observations are enough for a fit", {
-    path <- kliep_path(matrix(c(1, 2, 5, 3), 2), matrix(c(1, -2, 5, 3), 2),
+    path <- paper_path(matrix(c(1, 2, 5, 3), 2), matrix(c(1, -2, 5, 3), 2),
                        nlambda = 5)
     expect_true(all(path$diagnostics$status == "converged"))
 })
 
 test_that("two variables are a network", {
     pair <- random_pair(2, 30)
-    path <- kliep_path(pair$x, pair$y, nlambda = 6)
-    expect_equal(dim(coef(path)), c(2, 2))
+    path <- paper_path(pair$x, pair$y, nlambda = 6)
+    expect_equal(dim(last_coef(path)), c(2, 2))
     expect_certified(path, pair$x, pair$y)
 })
 
@@ -50,7 +50,7 @@ test_that("outliers and bad scales still converge", {
     pair$x[3, 2] <- 50
     pair$y[7, ] <- -30
     for (standardize in c("within", "pooled")) {
-        path <- kliep_path(pair$x, pair$y, nlambda = 10,
+        path <- paper_path(pair$x, pair$y, nlambda = 10,
                            standardize = standardize)
         expect_certified(path, pair$x, pair$y)
     }
@@ -60,13 +60,13 @@ test_that("binary and count data are numbers", {
     set.seed(1)
     x <- matrix(rbinom(200, 1, 0.4), 40)
     y <- matrix(rpois(200, 3), 40)
-    path <- kliep_path(x, y, nlambda = 5)
+    path <- paper_path(x, y, nlambda = 5)
     expect_true(all(path$diagnostics$status == "converged"))
 })
 
 test_that("a grid above lambda_max is no work", {
     pair <- random_pair(5, 40)
-    path <- kliep_path(pair$x, pair$y, lambda2 = c(1e6, 1e5))
+    path <- paper_path(pair$x, pair$y, lambda2 = c(1e6, 1e5))
     expect_equal(path$diagnostics$n_detected, c(0, 0))
     expect_equal(path$diagnostics$objective, c(0, 0))
     expect_equal(path$diagnostics$status, rep("converged", 2))
@@ -77,7 +77,7 @@ test_that("steps that rounding swallows do not keep the primal solver", {
     set.seed(1)
     y <- matrix(rpois(60, 0.7), 20)
     took <- system.time(suppressWarnings(
-        path <- kliep_path(x, y, lambda1 = 1e-3, nlambda = 6,
+        path <- paper_path(x, y, lambda1 = 1e-3, nlambda = 6,
                            standardize = "none", direction = "q/p",
                            solver = "primal",
                            control = kliep_control(max_iter = 2000)),

@@ -36,7 +36,7 @@ dual_solution <- function(moments, s, lambda1, lambda2) {
 distance_from_dual <- function(path, x, y, step) {
     moments <- moments_of(path, x, y)
     distances <- vapply(1:5, function(s) {
-        peer <- dual_solution(moments, s, path$lambda1, path$lambda2[step])
+        peer <- dual_solution(moments, s, path$spec$lambda1, path$lambda2[step])
         fitted <- lapply(c("x", "y"), function(sample) {
             regression_matrix(path, step, sample)[-s, s]
         })

@@ -10,10 +10,10 @@ dense_importance <- function(path, x, y) {
     drawn <- draw_instrumental(ncol(x), arguments$points, arguments$scale,
                                arguments$seed)
     fx <- dense_features(standardised(x, path$center$x, path$scale$x),
-                         path$features)
+                         path$spec$features)
     fy <- dense_features(standardised(y, path$center$y, path$scale$y),
-                         path$features)
-    points <- dense_features(drawn$z, path$features)
+                         path$spec$features)
+    points <- dense_features(drawn$z, path$spec$features)
     # w_i = 1 / (m p'(z_i)), with the density from its formula.
     density <- apply(dnorm(drawn$z, sd = arguments$scale), 1, prod)
     list(terms = fx$terms, points = points$values,
@@ -144,7 +144,7 @@ test_that("custom functions give the same as the family they are", {
     for (fit in list(is_glasso_path, is_flasso_path)) {
         family <- fit(x, y, nlambda = 3, points = 300, seed = 1)
         custom <- fit(x, y, functions, nlambda = 3, points = 300, seed = 1)
-        expect_equal(coef(custom), coef(family), tolerance = 1e-6)
+        expect_equal(last_coef(custom), last_coef(family), tolerance = 1e-6)
         expect_equal(custom$lambda_max, family$lambda_max, tolerance = 1e-6)
         new <- random_pair(4, 20, 30, seed = 2)
         expect_equal(holdout_scores(custom, new$x, new$y),
@@ -207,7 +207,7 @@ test_that("a sample that the points do not surround has no fit", {
         class = "kliep_warning_unbounded"
     )
     expect_equal(path$diagnostics$status[1], "unbounded")
-    expect_error(coef(path), class = "kliep_error_unbounded")
+    expect_error(last_coef(path), class = "kliep_error_unbounded")
 })
 
 test_that("the score is the log-likelihood of both samples", {
@@ -219,7 +219,7 @@ test_that("the score is the log-likelihood of both samples", {
         z <- standardised(new[[sample]], path$center[[sample]],
                           path$scale[[sample]])
         theta <- network_theta(path, problem, 3, sample)
-        mean(dense_features(z, path$features)$values %*% theta) -
+        mean(dense_features(z, path$spec$features)$values %*% theta) -
             dense_normalizer(problem, theta)$log
     }, 0))
     expect_equal(scores$score[3], value)

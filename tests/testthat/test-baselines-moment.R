@@ -21,7 +21,7 @@ test_that("it starts where kliep_path() starts", {
         expect_equal(
             moment_path(x, y, nlambda = 2,
                         standardize = standardize)$lambda_max,
-            kliep_path(x, y, nlambda = 2,
+            paper_path(x, y, nlambda = 2,
                        standardize = standardize)$lambda_max
         )
     }

@@ -10,7 +10,8 @@ stable <- kliep_stability(pair$x, pair$y, n_subsamples = 10, nlambda = 8,
                           progress = FALSE)
 inferred <- kliep_infer(pair$x, pair$y, n_boot = 50, progress = FALSE)
 groups <- kliep_path(pair$x, pair$y, feat_polynomial(3), nlambda = 6)
-all_kinds <- list(path, chosen, test, stable, inferred, groups)
+all_kinds <- list(chosen$fit, chosen, test, stable, inferred,
+                  change_at(groups, 6))
 
 sorted <- function(table) {
     ends <- cbind(pmin(table$from, table$to), pmax(table$from, table$to))
@@ -67,8 +68,9 @@ test_that("a matrix is that of coef(), without the variables alone", {
 })
 
 test_that("only an edge with one coefficient has a sign", {
-    expect_setequal(igraph::E(as_igraph(path))$sign, c(-1, 1))
-    expect_true(all(is.na(igraph::E(as_igraph(groups))$sign)))
+    expect_setequal(igraph::E(as_igraph(path, last_lambda2(path)))$sign, c(-1, 1))
+    expect_true(all(is.na(igraph::E(as_igraph(groups,
+                                              last_lambda2(groups)))$sign)))
     # Of three variables in a clique and a pair, only the pair has one.
     cliques <- feat_cliques(list(1:3, 4:5), function(z) apply(z, 1, prod))
     fit <- kliep_change(pair$x, pair$y, cliques, lambda2 = 0)

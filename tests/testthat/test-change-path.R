@@ -69,20 +69,25 @@ test_that("no edges give a table without rows", {
 
 test_that("edges with several coefficients weigh by their norm", {
     groups <- path
-    groups$features <- product_features("polynomial", 1, matrix(1L, 2, 2), 2L)
+    groups$spec$features <- product_features("polynomial", 1, matrix(1L, 2, 2), 2L)
     groups$coefficients <- data.frame(
         step = c(9L, 10L, 10L, 10L), from = c(1L, 1L, 1L, 2L),
         to = c(2L, 2L, 2L, 2L), term = c(1L, 1L, 2L, 1L),
         value = c(1, -3, 4, -2)
     )
-    expect_equal(edges(groups)$weight, 5)
-    expect_equal(coef(groups)["A", "B"], 5)
-    expect_equal(coef(groups)["B", "B"], -2)
+    expect_equal(last_edges(groups)$weight, 5)
+    # A ranking has the weight that an edge enters with.
+    expect_equal(edges(groups)$weight, 1)
+    expect_equal(last_coef(groups)["A", "B"], 5)
+    expect_equal(last_coef(groups)["B", "B"], -2)
     expect_equal(edges(groups)$enters, path$lambda2[9])
 })
 
 test_that("lambda2 is looked up on the grid", {
-    expect_equal(coef(path), coef(path, last))
+    expect_error(coef(path), "10 values of `lambda2`.*kliep_select",
+                 class = "kliep_error_lambda")
+    expect_error(predict(path, y), class = "kliep_error_lambda")
+    expect_error(as_igraph(path), class = "kliep_error_lambda")
     expect_silent(coef(path, path$lambda2[4] * (1 + 1e-10)))
     expect_message(theta <- coef(path, path$lambda2[4] * 1.001), "nearest",
                    class = "kliep_message")
@@ -99,7 +104,7 @@ test_that("there is nothing to see where the objective has no minimum", {
     expect_error(coef(ended, last), class = "kliep_error_unbounded")
     expect_error(edges(ended, last / 2), class = "kliep_error_unbounded")
     expect_error(predict(ended, y, last), class = "kliep_error_unbounded")
-    expect_equal(coef(ended), coef(path, path$lambda2[9]))
+    expect_equal(last_coef(ended), coef(path, path$lambda2[9]))
     ended$diagnostics$status[] <- "unbounded"
     expect_error(coef(ended), class = "kliep_error_unbounded")
     expect_output(print(summary(ended)), "No fit")
@@ -113,7 +118,7 @@ test_that("20,000 variables are no burden", {
         step = rep(1:10, each = 100), from = rep(1:100, 10),
         to = rep(20000L - 0:99, 10), term = 1L, value = 1
     )
-    theta <- coef(big)
+    theta <- last_coef(big)
     expect_equal(dim(theta), c(20000, 20000))
     expect_lt(object.size(theta), 5e6)
     expect_equal(edges(big)$enters, rep(path$lambda2[1], 100))

@@ -12,7 +12,7 @@ test_that("a comparison has a row for each simulator, method and run", {
     set.seed(1)
     study <- compare_methods(list(small = small, large = large), methods,
                              runs = 3)
-    expect_s3_class(study, c("method_comparison", "data.frame"), exact = TRUE)
+    expect_s3_class(study, c("compare_methods", "data.frame"), exact = TRUE)
     expect_equal(nrow(study), 12)
     expect_equal(study$simulator, rep(c("small", "large"), each = 6))
     expect_equal(study$method, rep(rep(c("kliep", "turned"), each = 3), 2))

@@ -241,7 +241,7 @@ test_that("the exact support comes out with enough observations only", {
             set.seed(seed)
             n <- round(ratio * log(25))
             pair <- sim_lattice(m = 25, n = n)
-            fit <- kliep_change(pair$x, pair$y, lambda1 = 0,
+            fit <- paper_change(pair$x, pair$y, lambda1 = 0,
                                 lambda2 = 2 * sqrt(log(25) / n),
                                 standardize = "none")
             points <- pr_curve(fit, pair)$points

@@ -35,7 +35,7 @@ test_that("every family is certified over all factors, in every direction", {
     for (name in names(families())) {
         pair <- pair_for(name)
         for (direction in c("p/q", "q/p", "symmetric")) {
-            path <- kliep_path(pair$x, pair$y, families()[[name]], nlambda = 4,
+            path <- paper_path(pair$x, pair$y, families()[[name]], nlambda = 4,
                                direction = direction)
             expect_gt(path$diagnostics$n_detected[4], 0)
             expect_certified(path, pair$x, pair$y)
@@ -46,7 +46,7 @@ test_that("every family is certified over all factors, in every direction", {
 test_that("the certificate's gradient is that of finite differences", {
     for (name in names(families())) {
         pair <- pair_for(name, d = 5, n = 15)
-        path <- kliep_path(pair$x, pair$y, families()[[name]], nlambda = 3)
+        path <- paper_path(pair$x, pair$y, families()[[name]], nlambda = 3)
         problem <- dense_problem(path, pair$x, pair$y)
         theta <- dense_theta(path, problem, 3) + 0.01
         loss <- function(theta) dense_objective(problem, theta, 0, 0)
@@ -75,7 +75,7 @@ test_that("streamed products are those of a stored table", {
     )
     for (two in same) {
         paths <- lapply(two, function(features) {
-            kliep_path(pair$x, pair$y, features, nlambda = 4,
+            paper_path(pair$x, pair$y, features, nlambda = 4,
                        control = kliep_control(tol = 1e-10))
         })
         expect_equal(paths[[1]]$lambda2, paths[[2]]$lambda2)
@@ -83,16 +83,16 @@ test_that("streamed products are those of a stored table", {
                      tolerance = 1e-4)
         expect_equal(paths[[1]]$diagnostics$objective,
                      paths[[2]]$diagnostics$objective, tolerance = 1e-8)
-        expect_equal(predict(paths[[1]], pair$y), predict(paths[[2]], pair$y),
-                     tolerance = 1e-4)
+        expect_equal(last_predict(paths[[1]], pair$y),
+                     last_predict(paths[[2]], pair$y), tolerance = 1e-4)
     }
 })
 
 test_that("the basis as printed in the paper sees no edge, the product does", {
     set.seed(3)
     pair <- sim_nonparanormal(d = 10, n = 400, n_changed = 5)
-    product <- kliep_path(pair$x, pair$y, feat_nonparanormal(2))
-    printed <- kliep_path(pair$x, pair$y, literal(2))
+    product <- paper_path(pair$x, pair$y, feat_nonparanormal(2))
+    printed <- paper_path(pair$x, pair$y, literal(2))
     # Where all but one of the changed edges have entered.
     key <- function(table) paste(table$from, table$to)
     found <- edges(product)
@@ -105,7 +105,7 @@ test_that("the basis as printed in the paper sees no edge, the product does", {
 test_that("equal samples give ratios of one, whatever the features", {
     for (name in names(families())) {
         pair <- pair_for(name)
-        fit <- kliep_change(pair$x, pair$x, families()[[name]], lambda2 = 1e-3)
+        fit <- paper_change(pair$x, pair$x, families()[[name]], lambda2 = 1e-3)
         expect_identical(predict(fit, pair$x, type = "ratio"), rep(1, 30))
         expect_identical(kl_divergence(fit)$fitted, 0)
     }
@@ -114,12 +114,12 @@ test_that("equal samples give ratios of one, whatever the features", {
 test_that("weights average to one on y, and predictions follow the formula", {
     for (name in names(families())) {
         pair <- pair_for(name)
-        fit <- kliep_change(pair$x, pair$y, families()[[name]], lambda2 = 0.05)
+        fit <- paper_change(pair$x, pair$y, families()[[name]], lambda2 = 0.05)
         expect_equal(mean(predict(fit, pair$y, type = "ratio")), 1)
         problem <- dense_problem(fit, pair$x, pair$y)
         theta <- dense_theta(fit, problem, 1)
         z <- standardised(pair$x, fit$center$x, fit$scale$x)
-        scores <- as.vector(dense_features(z, fit$features)$values %*% theta)
+        scores <- as.vector(dense_features(z, fit$spec$features)$values %*% theta)
         expect_equal(predict(fit, pair$x, sample = "x"),
                      scores - fit$log_normalizer)
         expect_equal(predict(fit, pair$x[7, , drop = FALSE], sample = "x"),
@@ -132,7 +132,7 @@ test_that("a saved fit predicts the same after it is read again", {
     file <- withr::local_tempfile(fileext = ".rds")
     for (features in list(feat_custom(function(a, b) a * b), feat_rbf(1),
                           feat_cliques(list(1:3)))) {
-        fit <- kliep_change(pair$x, pair$y, features, lambda2 = 0.01)
+        fit <- paper_change(pair$x, pair$y, features, lambda2 = 0.01)
         saveRDS(fit, file)
         expect_identical(predict(readRDS(file), pair$y), predict(fit, pair$y))
     }
@@ -145,10 +145,10 @@ test_that("two values of any kind give the same Ising fit", {
     names <- c("a", "b", "c", "d")
     pair <- lapply(pair, `colnames<-`, names)
     fit <- function(x, y) {
-        kliep_path(x, y, feat_ising(), nlambda = 5)
+        paper_path(x, y, feat_ising(), nlambda = 5)
     }
     plain <- fit(pair$x, pair$y)
-    expect_identical(plain$standardize, "none")
+    expect_identical(plain$spec$standardize, "none")
     expect_gt(nrow(edges(plain)), 0)
     as_factors <- function(sample, levels) {
         as.data.frame(lapply(as.data.frame(sample), function(column) {
@@ -171,8 +171,9 @@ test_that("two values of any kind give the same Ising fit", {
     )
     for (samples in coded) {
         path <- fit(samples[[1]], samples[[2]])
-        expect_equal(coef(path), coef(plain))
-        expect_equal(predict(path, samples[[2]]), predict(plain, pair$y))
+        expect_equal(last_coef(path), last_coef(plain))
+        expect_equal(last_predict(path, samples[[2]]),
+                     last_predict(plain, pair$y))
     }
 })
 
@@ -181,25 +182,25 @@ test_that("Ising features say which column has more than two values", {
     pair <- lapply(pair, `colnames<-`, c("a", "b", "c", "d"))
     more <- pair$x
     more[3, "c"] <- 0
-    expect_error(kliep_path(more, pair$y, feat_ising()), "`c` has 3",
+    expect_error(paper_path(more, pair$y, feat_ising()), "`c` has 3",
                  class = "kliep_error_two_valued")
-    expect_error(kliep_path(pair$x, more, feat_ising()), "`c` has 3",
+    expect_error(paper_path(pair$x, more, feat_ising()), "`c` has 3",
                  class = "kliep_error_two_valued")
     constant <- lapply(pair, function(sample) {
         sample[, "b"] <- 1
         sample
     })
-    expect_error(kliep_path(constant$x, constant$y, feat_ising()), "`b`",
+    expect_error(paper_path(constant$x, constant$y, feat_ising()), "`b`",
                  class = "kliep_error_constant")
     lacking <- pair$x
     lacking[5, "d"] <- NA
-    expect_error(kliep_path(lacking, pair$y, feat_ising()), "`d`",
+    expect_error(paper_path(lacking, pair$y, feat_ising()), "`d`",
                  class = "kliep_error_missing")
-    expect_error(kliep_path(pair$x, pair$y[, 1:3], feat_ising()),
+    expect_error(paper_path(pair$x, pair$y[, 1:3], feat_ising()),
                  class = "kliep_error_dimension")
-    expect_error(kliep_path(1:10, pair$y, feat_ising()),
+    expect_error(paper_path(1:10, pair$y, feat_ising()),
                  class = "kliep_error_type")
-    fit <- kliep_change(pair$x, pair$y, feat_ising(), lambda2 = 0.1)
+    fit <- paper_change(pair$x, pair$y, feat_ising(), lambda2 = 0.1)
     expect_error(predict(fit, more), "`c`", class = "kliep_error_two_valued")
     expect_error(predict(fit, pair$y[, 1:3]), class = "kliep_error_dimension")
 })
@@ -209,12 +210,12 @@ test_that("Ising features say which column has more than two values", {
 test_that("cliques of two are edges", {
     pair <- random_pair(4, 40)
     sets <- utils::combn(4, 2, simplify = FALSE)
-    path <- kliep_path(pair$x, pair$y, feat_cliques(sets), nlambda = 5)
-    edges <- kliep_path(pair$x, pair$y, penalty_factor = c(single = Inf,
+    path <- paper_path(pair$x, pair$y, feat_cliques(sets), nlambda = 5)
+    edges <- paper_path(pair$x, pair$y, penalty_factor = c(single = Inf,
                                                            edge = 1),
                         nlambda = 5)
     expect_equal(path$lambda2, edges$lambda2)
-    expect_equal(coef(path), coef(edges), tolerance = 1e-4)
+    expect_equal(last_coef(path), last_coef(edges), tolerance = 1e-4)
     expect_equal(edges(path), edges(edges), tolerance = 1e-4)
     expect_identical(path$diagnostics$n_edges, edges$diagnostics$n_edges)
 })
@@ -224,7 +225,7 @@ test_that("a clique counts for every edge within it", {
     pair <- lapply(pair, `colnames<-`, letters[1:5])
     features <- feat_cliques(list(c("a", "b", "c"), c("d", "b"), "e",
                                   c("b", "c", "d")))
-    fit <- kliep_change(pair$x, pair$y, features, lambda2 = 1e-3)
+    fit <- paper_change(pair$x, pair$y, features, lambda2 = 1e-3)
     table <- coef(fit, type = "table")
     expect_identical(table$clique, c("a:b:c", "b:d", "e", "b:c:d"))
     expect_identical(names(table), c("clique", "term", "value"))
@@ -246,7 +247,7 @@ test_that("coefficients of functions of one's own have their names", {
     pair <- random_pair(3, 30)
     features <- feat_custom(function(a, b) cbind(product = a * b, sum = a + b),
                             function(a) a^2)
-    fit <- kliep_change(pair$x, pair$y, features, lambda2 = 0)
+    fit <- paper_change(pair$x, pair$y, features, lambda2 = 0)
     table <- coef(fit, type = "table")
     expect_identical(
         table$term,
@@ -258,11 +259,11 @@ test_that("coefficients of functions of one's own have their names", {
 test_that("cliques take one penalty factor each", {
     pair <- random_pair(4, 40)
     features <- feat_cliques(list(1:3, 2:4, 1:2))
-    path <- kliep_path(pair$x, pair$y, features, nlambda = 4,
+    path <- paper_path(pair$x, pair$y, features, nlambda = 4,
                        penalty_factor = c(1, Inf, 2))
     expect_certified(path, pair$x, pair$y)
-    expect_false("V2:V3:V4" %in% coef(path, type = "table")$clique)
-    expect_error(kliep_path(pair$x, pair$y, features, penalty_factor = 1:2),
+    expect_false("V2:V3:V4" %in% last_coef(path, type = "table")$clique)
+    expect_error(paper_path(pair$x, pair$y, features, penalty_factor = 1:2),
                  class = "kliep_error_penalty_factor")
 })
 
@@ -276,7 +277,7 @@ test_that("cliques that make no sense are refused", {
     pair <- random_pair(3, 20)
     for (bad in list(list(c("a", "b")), list(3:4), list(0:1), list(1.5),
                      list(1:2, 2:1))) {
-        expect_error(kliep_path(pair$x, pair$y, feat_cliques(bad)),
+        expect_error(paper_path(pair$x, pair$y, feat_cliques(bad)),
                      class = "kliep_error_features")
     }
 })
@@ -287,10 +288,10 @@ test_that("custom functions are checked for shape, finiteness and rows", {
     pair <- random_pair(3, 20)
     pair <- lapply(pair, `colnames<-`, c("a", "b", "c"))
     refused <- function(fun, message) {
-        expect_error(kliep_path(pair$x, pair$y, feat_custom(fun)), message,
+        expect_error(paper_path(pair$x, pair$y, feat_custom(fun)), message,
                      class = "kliep_error_features")
         expect_error(
-            kliep_path(pair$x, pair$y, feat_cliques(list(1:2), function(z) {
+            paper_path(pair$x, pair$y, feat_cliques(list(1:2), function(z) {
                 fun(z[, 1], z[, 2])
             })), message, class = "kliep_error_features"
         )
@@ -319,7 +320,7 @@ test_that("custom functions are checked for shape, finiteness and rows", {
         if (any(b == max_c)) cbind(a, b) else a * b
     })
     max_c <- max(scale(pair$x)[, 3])
-    expect_error(kliep_path(pair$x, pair$y, sizes), "first set of this size",
+    expect_error(paper_path(pair$x, pair$y, sizes), "first set of this size",
                  class = "kliep_error_features")
 })
 
@@ -331,10 +332,10 @@ test_that("what does not fit into memory is refused before it is allocated", {
     skip_if(is.na(free), "nobody knows how much memory is free")
     skip_if(free > 1e11, "this machine has more memory than the test asks for")
     pair$x <- pair$x[rep(1:50, 8), ] + 0
-    expect_error(kliep_path(pair$x, pair$y, many), "would take .* is free",
+    expect_error(paper_path(pair$x, pair$y, many), "would take .* is free",
                  class = "kliep_error_memory")
     wide <- matrix(rnorm(2 * 60000), 2)
-    expect_error(kliep_path(wide, wide, feat_rbf(1)),
+    expect_error(paper_path(wide, wide, feat_rbf(1)),
                  class = "kliep_error_memory")
 })
 

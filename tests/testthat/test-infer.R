@@ -145,7 +145,7 @@ test_that("the first stage is optimal for loadings in two passes", {
         penalty <- diag(8)
         penalty[upper.tri(penalty)] <- lambda * loading
         penalty <- pmax(penalty, t(penalty))
-        fit <- kliep_change(pair$x, pair$y, feat_ising(), lambda1 = 0,
+        fit <- paper_change(pair$x, pair$y, feat_ising(), lambda1 = 0,
                             lambda2 = 1, penalty_factor = penalty,
                             control = kliep_control(tol = 1e-9))
         theta <- as.matrix(coef(fit))[upper.tri(penalty)]
@@ -197,8 +197,8 @@ test_that("intervals, p-values and their adjustments follow from the errors", {
     expect_equal(table$lower, table$estimate - qnorm(0.95) * table$se)
     expect_equal(table$upper, table$estimate + qnorm(0.95) * table$se)
     expect_equal(table$p_value, 2 * pnorm(-abs(z)))
-    expect_equal(table$p_bh, p.adjust(table$p_value, "BH"))
-    expect_equal(table$p_by, p.adjust(table$p_value, "BY"))
+    expect_equal(table$q_value, p.adjust(table$p_value, "BH"))
+    expect_equal(table$q_value_by, p.adjust(table$p_value, "BY"))
     plain <- sort(got$maxima$plain)[360]
     studentized <- sort(got$maxima$studentized)[360]
     expect_equal(table$upper_plain - table$estimate, rep(plain, 28))
@@ -251,7 +251,7 @@ test_that("edges by themselves are what they are among all", {
     expect_equal(few[1:4], all[at, 1:4], ignore_attr = TRUE,
                  tolerance = 1e-6)
     # Adjusted for two edges, not for 28.
-    expect_equal(few$p_bh, p.adjust(few$p_value, "BH"))
+    expect_equal(few$q_value, p.adjust(few$p_value, "BH"))
 })
 
 test_that("one seed gives the same on any number of threads", {
@@ -332,7 +332,7 @@ test_that("features with more than one coefficient are refused", {
         expect_error(kliep_infer(pair$x, pair$y, features),
                      class = "kliep_error_features")
     }
-    expect_error(kliep_infer(pair$x, pair$y, "gaussian"),
+    expect_error(kliep_infer(pair$x, pair$y, features = "gaussian"),
                  class = "kliep_error_features")
 })
 
@@ -399,8 +399,8 @@ test_that("edges that cannot be estimated are missing, with the reason", {
     expect_true(all(is.na(got$estimates[1, -(1:2)])))
     expect_false(anyNA(got$estimates[2, ]))
     # One test of two was possible, and is adjusted for by itself.
-    expect_equal(got$estimates$p_bh[2], got$estimates$p_value[2])
-    expect_equal(nrow(edges(got, rule = "plain", level = 0.01)), 1)
+    expect_equal(got$estimates$q_value[2], got$estimates$p_value[2])
+    expect_equal(nrow(edges(got, rule = "plain", alpha = 0.99)), 1)
     expect_warning(run(), class = "kliep_warning_not_estimated")
     expect_no_warning(run(estimator = "one_step", refit = FALSE))
     # All of them.
@@ -421,18 +421,18 @@ test_that("edges() rejects by the rule asked for", {
     table <- got$estimates
     found <- edges(got)
     expect_named(found, c("from", "to", "weight", "se", "lower", "upper",
-                          "p_value", "adjusted"))
-    expect_equal(nrow(found), sum(table$p_bh <= 0.05))
+                          "p_value", "q_value"))
+    expect_equal(nrow(found), sum(table$q_value <= 0.05))
     expect_true(all(paste(pair$truth$from, pair$truth$to) %in%
                         paste(found$from, found$to)))
     expect_false(is.unsorted(found$p_value))
-    expect_equal(nrow(edges(got, rule = "BY")), sum(table$p_by <= 0.05))
+    expect_equal(nrow(edges(got, rule = "BY")), sum(table$q_value_by <= 0.05))
     expect_equal(nrow(edges(got, rule = "pointwise")),
                  sum(table$p_value < 0.05))
     expect_equal(nrow(edges(got, rule = "studentized")),
                  sum(table$lower_studentized > 0 |
                          table$upper_studentized < 0))
-    expect_equal(nrow(edges(got, level = 0.5)), sum(table$p_bh <= 0.5))
+    expect_equal(nrow(edges(got, alpha = 0.5)), sum(table$q_value <= 0.5))
     without <- infer(pair)
     expect_error(edges(without, rule = "plain"), "n_boot",
                  class = "kliep_error_argument")

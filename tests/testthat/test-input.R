@@ -5,7 +5,7 @@ x <- pair$x
 y <- pair$y
 colnames(x) <- colnames(y) <- c("a", "b", "c", "d")
 
-fit <- function(...) kliep_path(..., nlambda = 3)
+fit <- function(...) paper_path(..., nlambda = 3)
 
 test_that("errors carry their class, the general one and a hint", {
     error <- tryCatch(fit("a", y), error = identity)
@@ -41,13 +41,13 @@ test_that("integer and logical columns count as numbers", {
     whole <- round(10 * x)
     expected <- fit(whole, y)
     storage.mode(whole) <- "integer"
-    expect_equal(coef(fit(whole, y)), coef(expected))
+    expect_equal(last_coef(fit(whole, y)), last_coef(expected))
     frame <- as.data.frame(x)
     frame$a <- frame$a > 0
     number <- as.data.frame(x)
     number$a <- as.numeric(frame$a)
-    expect_equal(coef(fit(frame, y)), coef(fit(number, y)))
-    expect_equal(coef(fit(Matrix::Matrix(x), y)), coef(fit(x, y)))
+    expect_equal(last_coef(fit(frame, y)), last_coef(fit(number, y)))
+    expect_equal(last_coef(fit(Matrix::Matrix(x), y)), last_coef(fit(x, y)))
 })
 
 test_that("missing and infinite values are located and counted", {
@@ -80,13 +80,13 @@ test_that("different columns are named on both sides", {
 })
 
 test_that("columns are matched by name, and by position without names", {
-    expected <- coef(fit(x, y))
-    expect_equal(coef(fit(x, y[, c("d", "b", "a", "c")])), expected)
-    expect_equal(coef(fit(x, unname(y))), expected)
-    expect_equal(coef(fit(unname(x), y)), expected)
-    expect_equal(as.vector(coef(fit(unname(x), unname(y)))),
+    expected <- last_coef(fit(x, y))
+    expect_equal(last_coef(fit(x, y[, c("d", "b", "a", "c")])), expected)
+    expect_equal(last_coef(fit(x, unname(y))), expected)
+    expect_equal(last_coef(fit(unname(x), y)), expected)
+    expect_equal(as.vector(last_coef(fit(unname(x), unname(y)))),
                  as.vector(expected))
-    expect_equal(rownames(coef(fit(unname(x), unname(y)))), paste0("V", 1:4))
+    expect_equal(rownames(last_coef(fit(unname(x), unname(y)))), paste0("V", 1:4))
 })
 
 test_that("duplicated and empty names are refused", {
@@ -137,7 +137,7 @@ test_that("lambdas must be finite and not negative", {
     expect_error(fit(x, y, lambda2 = c(0.3, 0.2, 0.2)), "more than once: 0.2",
                  class = "kliep_error_lambda")
     for (bad in list(0, 2.5, NA, "a", c(3, 4))) {
-        expect_error(kliep_path(x, y, nlambda = bad),
+        expect_error(paper_path(x, y, nlambda = bad),
                      class = "kliep_error_lambda")
     }
     for (bad in list(0, 1, -1, 2, NA, "a")) {
@@ -147,17 +147,17 @@ test_that("lambdas must be finite and not negative", {
 })
 
 test_that("a grid that is not decreasing is sorted, with a message", {
-    expect_message(path <- kliep_path(x, y, lambda2 = c(0.1, 0.3, 0.2)),
+    expect_message(path <- paper_path(x, y, lambda2 = c(0.1, 0.3, 0.2)),
                    "sorted", class = "kliep_message")
     expect_equal(path$lambda2, c(0.3, 0.2, 0.1))
-    expect_silent(kliep_path(x, y, lambda2 = c(0.3, 0.2, 0.1)))
+    expect_silent(paper_path(x, y, lambda2 = c(0.3, 0.2, 0.1)))
 })
 
 test_that("kliep_change() needs one lambda2", {
-    expect_error(kliep_change(x, y), "got none", class = "kliep_error_lambda")
-    expect_error(kliep_change(x, y, lambda2 = c(0.2, 0.1)), "got 2",
+    expect_error(paper_change(x, y), "got none", class = "kliep_error_lambda")
+    expect_error(paper_change(x, y, lambda2 = c(0.2, 0.1)), "got 2",
                  class = "kliep_error_lambda")
-    expect_error(kliep_change(x, y, lambda2 = -1),
+    expect_error(paper_change(x, y, lambda2 = -1),
                  class = "kliep_error_lambda")
 })
 
@@ -215,7 +215,7 @@ test_that("choices and flags are checked", {
 test_that("arguments nobody reads are typing errors", {
     expect_error(fit(x, y, standardise = "none"), "Did you mean `standardize`",
                  class = "kliep_error_dots")
-    expect_error(kliep_change(x, y, lambda2 = 0.1, penalty.factor = 1),
+    expect_error(paper_change(x, y, lambda2 = 0.1, penalty.factor = 1),
                  "Did you mean `penalty_factor`", class = "kliep_error_dots")
     path <- fit(x, y)
     expect_error(coef(path, what = 1), class = "kliep_error_dots")
@@ -244,11 +244,11 @@ test_that("column order and names may be anything", {
 })
 
 test_that("a sample that is not given is named", {
-    expect_error(kliep_path(x), "`y` is missing",
+    expect_error(paper_path(x), "`y` is missing",
                  class = "kliep_error_missing_sample")
     expect_error(kliep_path(), "`x`, `y` are missing",
                  class = "kliep_error_missing_sample")
-    expect_error(kliep_change(x, lambda2 = 1),
+    expect_error(paper_change(x, lambda2 = 1),
                  class = "kliep_error_missing_sample")
 })
 

@@ -53,22 +53,22 @@ test_that("methods that keep all pairs refuse too many variables", {
                      class = "kliep_error_memory")
     }
     expect_error(
-        kliep_path(wide, wide, normalizer = "gaussian", standardize = "none"),
+        paper_path(wide, wide, normalizer = "gaussian", standardize = "none"),
         class = "kliep_error_memory"
     )
-    expect_error(kliep_path(wide, wide, feat_rbf()),
+    expect_error(paper_path(wide, wide, feat_rbf()),
                  class = "kliep_error_memory")
 })
 
 test_that("counts that nothing could hold are refused by their name", {
     pair <- random_pair(3, 10)
-    expect_error(kliep_path(pair$x, pair$y, nlambda = 1e9),
+    expect_error(paper_path(pair$x, pair$y, nlambda = 1e9),
                  "`nlambda` must be a whole number up to 100,000: got 1e\\+09",
                  class = "kliep_error_lambda")
     expect_error(kliep_control(threads = 1e6), "up to 1,024",
                  class = "kliep_error_control")
     expect_error(feat_polynomial(1000), "`degree` .* up to 100: got 1000",
                  class = "kliep_error_features")
-    expect_error(kliep_path(pair$x, pair$y, lambda2 = 100001:1),
+    expect_error(paper_path(pair$x, pair$y, lambda2 = 100001:1),
                  "at most 100000 values", class = "kliep_error_argument")
 })

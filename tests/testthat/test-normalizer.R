@@ -5,7 +5,7 @@
 closed_form <- function(path, x, y, step) {
     z <- list(x = standardised(x, path$center$x, path$scale$x),
               y = standardised(y, path$center$y, path$scale$y))
-    z <- lapply(z, function(z) sign(z) * abs(z)^path$features$power)
+    z <- lapply(z, function(z) sign(z) * abs(z)^path$spec$features$power)
     s <- lapply(z, function(z) crossprod(z) / nrow(z))
     theta <- as.matrix(coef(path, path$lambda2[step]))
     e <- unname(theta + diag(diag(theta)))
@@ -15,7 +15,7 @@ closed_form <- function(path, x, y, step) {
     terms$symmetric <- c(terms[["p/q"]], terms[["q/p"]])
     value <- 0
     xi <- 0
-    for (term in terms[[path$direction]]) {
+    for (term in terms[[path$spec$direction]]) {
         m <- identity - term[[1]] * term[[2]] %*% e
         value <- value - 0.5 * determinant(m)$modulus -
             0.5 * term[[1]] * sum(term[[3]] * e)
@@ -25,8 +25,8 @@ closed_form <- function(path, x, y, step) {
     xi <- xi[upper.tri(xi, diag = TRUE)]
     lambda2 <- path$lambda2[step]
     kkt <- ifelse(t == 0, pmax(0, abs(xi) - lambda2),
-                  abs(xi - path$lambda1 * t - lambda2 * sign(t)))
-    list(objective = as.vector(value) + path$lambda1 / 2 * sum(t^2) +
+                  abs(xi - path$spec$lambda1 * t - lambda2 * sign(t)))
+    list(objective = as.vector(value) + path$spec$lambda1 / 2 * sum(t^2) +
              lambda2 * sum(abs(t)), kkt = max(kkt))
 }
 
@@ -35,7 +35,7 @@ test_that("fits with the Gaussian normaliser are certified", {
     for (size in list(c(6, 40), c(15, 10))) {
         pair <- random_pair(size[1], size[2])
         for (direction in c("p/q", "q/p", "symmetric")) {
-            path <- kliep_path(pair$x, pair$y, nlambda = 5,
+            path <- paper_path(pair$x, pair$y, nlambda = 5,
                                features = feat_nonparanormal(1.5),
                                normalizer = "gaussian", direction = direction)
             expect_true(all(path$diagnostics$status == "converged"))
@@ -55,7 +55,7 @@ test_that("both normalisers agree as the samples grow", {
         set.seed(1)
         pair <- sim_gaussian(d = 4, n = n, density = 0.8, n_changed = 2)
         theta <- lapply(c("empirical", "gaussian"), function(normalizer) {
-            as.matrix(coef(kliep_change(pair$x, pair$y, lambda2 = 0.02,
+            as.matrix(coef(paper_change(pair$x, pair$y, lambda2 = 0.02,
                                         normalizer = normalizer)))
         })
         max(abs(theta[[1]] - theta[[2]]))
@@ -68,11 +68,11 @@ test_that("both normalisers agree as the samples grow", {
 test_that("the Gaussian normaliser finds what changed", {
     set.seed(2)
     pair <- sim_gaussian(d = 15, n = 1500, n_changed = 5)
-    path <- kliep_path(pair$x, pair$y, normalizer = "gaussian",
+    path <- paper_path(pair$x, pair$y, normalizer = "gaussian",
                        direction = "symmetric")
     expect_gt(pr_curve(path, pair)$average_precision, 0.8)
     expect_output(print(path), "normalizer gaussian")
-    expect_equal(mean(predict(path, pair$y, type = "ratio")), 1)
+    expect_equal(mean(last_predict(path, pair$y, type = "ratio")), 1)
     set.seed(1)
     chosen <- kliep_select(pair$x, pair$y, normalizer = "gaussian",
                            direction = "symmetric", nlambda = 10, folds = 3)
@@ -81,22 +81,22 @@ test_that("the Gaussian normaliser finds what changed", {
 
 test_that("unpenalised and excluded factors are respected", {
     pair <- random_pair(5, 40)
-    path <- kliep_path(pair$x, pair$y, normalizer = "gaussian", nlambda = 4,
+    path <- paper_path(pair$x, pair$y, normalizer = "gaussian", nlambda = 4,
                        penalty_factor = c(single = 0, edge = 1),
                        standardize = "none")
     expect_true(all(path$diagnostics$status == "converged"))
     expect_identical(path$diagnostics$n_edges[1], 0L)
     expect_true(all(diag(as.matrix(coef(path, path$lambda2[1]))) != 0))
-    kept_out <- kliep_path(pair$x, pair$y, normalizer = "gaussian",
+    kept_out <- paper_path(pair$x, pair$y, normalizer = "gaussian",
                            nlambda = 4,
                            penalty_factor = c(single = Inf, edge = 1))
-    expect_true(all(diag(as.matrix(coef(kept_out))) == 0))
+    expect_true(all(diag(as.matrix(last_coef(kept_out))) == 0))
 })
 
 test_that("what the Gaussian normaliser does not fit is refused", {
     pair <- random_pair(4, 20)
     refused <- function(class, ...) {
-        expect_error(kliep_path(pair$x, pair$y, normalizer = "gaussian", ...),
+        expect_error(paper_path(pair$x, pair$y, normalizer = "gaussian", ...),
                      class = paste0("kliep_error_", class))
     }
     refused("normalizer", features = feat_polynomial(3))
@@ -104,13 +104,13 @@ test_that("what the Gaussian normaliser does not fit is refused", {
     refused("normalizer", features = feat_rbf(1))
     refused("normalizer", features = feat_custom(`*`))
     refused("solver", solver = "dual")
-    expect_error(kliep_path(pair$x, pair$y, normalizer = "poisson"),
+    expect_error(paper_path(pair$x, pair$y, normalizer = "poisson"),
                  class = "kliep_error_argument")
     small <- random_pair(8, 6)
-    expect_error(kliep_path(small$x, small$y, lambda1 = 0,
+    expect_error(paper_path(small$x, small$y, lambda1 = 0,
                             normalizer = "gaussian"), "singular",
                  class = "kliep_error_lambda")
-    path <- kliep_path(pair$x, pair$y, lambda1 = 0, normalizer = "gaussian",
+    path <- paper_path(pair$x, pair$y, lambda1 = 0, normalizer = "gaussian",
                        nlambda = 5)
     expect_true(all(path$diagnostics$status == "converged"))
 })

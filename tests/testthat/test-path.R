@@ -3,8 +3,8 @@ x <- pair$x
 y <- pair$y
 
 test_that("a path has a grid and one row of diagnostics for each value", {
-    path <- kliep_path(x, y, nlambda = 12, lambda_min_ratio = 0.2)
-    expect_s3_class(path, "change_path", exact = TRUE)
+    path <- paper_path(x, y, nlambda = 12, lambda_min_ratio = 0.2)
+    expect_s3_class(path, c("kliep_path", "change_path"), exact = TRUE)
     expect_equal(path$lambda2[c(1, 12)], path$lambda_max * c(1, 0.2))
     expect_equal(diff(log(path$lambda2)), rep(log(0.2) / 11, 11))
     expect_named(path$diagnostics, c("lambda2", "objective", "gap", "kkt",
@@ -17,7 +17,7 @@ test_that("a path has a grid and one row of diagnostics for each value", {
 })
 
 test_that("the default grid has 50 values down to the documented ratio", {
-    path <- kliep_path(x, y)
+    path <- paper_path(x, y)
     expect_length(path$lambda2, 50)
     expect_equal(path$lambda2[50], 0.1 * path$lambda_max)
 })
@@ -35,14 +35,14 @@ test_that("without a change the default grid detects ten for each sample", {
     set.seed(5)
     x <- matrix(rnorm(50 * 300), 50)
     y <- matrix(rnorm(50 * 300), 50)
-    path <- kliep_path(x, y, nlambda = 5)
+    path <- paper_path(x, y, nlambda = 5)
     # A ridge and correlated moments move it, but not by an order.
     expect_gt(path$diagnostics$n_detected[5], 10 * 100 / 5)
     expect_lt(path$diagnostics$n_detected[5], 10 * 100 * 5)
 })
 
 test_that("detected factors and edges are counted as they are listed", {
-    path <- kliep_path(x, y, nlambda = 8, features = feat_gaussian(TRUE))
+    path <- paper_path(x, y, nlambda = 8, features = feat_gaussian(TRUE))
     for (step in 1:8) {
         theta <- coef(path, path$lambda2[step])
         found <- edges(path, path$lambda2[step])
@@ -53,37 +53,37 @@ test_that("detected factors and edges are counted as they are listed", {
 })
 
 test_that("a change is a path of length one", {
-    path <- kliep_path(x, y, lambda2 = 0.1)
-    change <- kliep_change(x, y, lambda2 = 0.1)
-    expect_s3_class(change, c("change", "change_path"), exact = TRUE)
+    path <- paper_path(x, y, lambda2 = 0.1)
+    change <- paper_change(x, y, lambda2 = 0.1)
+    expect_s3_class(change, c("kliep_change", "change_path"), exact = TRUE)
     expect_equal(coef(change), coef(path))
     expect_equal(edges(change), edges(path)[c("from", "to", "weight")])
     expect_equal(nrow(change$diagnostics), 1)
 })
 
 test_that("kliep_change() passes its further arguments on", {
-    change <- kliep_change(x, y, lambda2 = 0.1, standardize = "pooled",
+    change <- paper_change(x, y, lambda2 = 0.1, standardize = "pooled",
                            direction = "q/p", solver = "primal",
                            penalty_factor = c(single = 2, edge = 1),
                            control = kliep_control(tol = 1e-4))
-    expect_equal(change$standardize, "pooled")
-    expect_equal(change$direction, "q/p")
-    expect_equal(change$solver, "primal")
-    expect_equal(change$control$tol, 1e-4)
-    expect_equal(change$penalty_factor, c(single = 2, edge = 1))
+    expect_equal(change$spec$standardize, "pooled")
+    expect_equal(change$spec$direction, "q/p")
+    expect_equal(change$spec$solver, "primal")
+    expect_equal(change$spec$control$tol, 1e-4)
+    expect_equal(change$spec$penalty_factor, c(single = 2, edge = 1))
 })
 
 test_that("standardisation uses the moments it says", {
-    path <- kliep_path(x, y, nlambda = 2)
+    path <- paper_path(x, y, nlambda = 2)
     expect_equal(path$center, list(x = colMeans(x), y = colMeans(y)))
     expect_equal(path$scale$x / apply(x, 2, sd),
                  rep(path$scale$x[1] / sd(x[, 1]), 6))
     both <- rbind(x, y)
-    path <- kliep_path(x, y, nlambda = 2, standardize = "pooled")
+    path <- paper_path(x, y, nlambda = 2, standardize = "pooled")
     expect_equal(path$center$x, colMeans(both))
     expect_equal(path$center$x, path$center$y)
     expect_equal(path$scale$x, path$scale$y)
-    path <- kliep_path(x, y, nlambda = 2, standardize = "none")
+    path <- paper_path(x, y, nlambda = 2, standardize = "none")
     expect_equal(path$center$x, rep(0, 6))
     expect_equal(path$scale$y, rep(1, 6))
 })
@@ -94,9 +94,9 @@ test_that("units do not matter once standardised", {
     move <- function(z) sweep(sweep(z, 2, units, "*"), 2, shift, "+")
     for (how in c("within", "pooled")) {
         expect_equal(
-            coef(kliep_change(move(x), move(y), lambda2 = 0.1,
+            coef(paper_change(move(x), move(y), lambda2 = 0.1,
                               standardize = how)),
-            coef(kliep_change(x, y, lambda2 = 0.1, standardize = how)),
+            coef(paper_change(x, y, lambda2 = 0.1, standardize = how)),
             tolerance = 1e-5
         )
     }
@@ -104,7 +104,7 @@ test_that("units do not matter once standardised", {
 
 test_that("values that miss the tolerance are counted in a warning", {
     expect_warning(
-        path <- kliep_path(x, y, nlambda = 10, solver = "primal",
+        path <- paper_path(x, y, nlambda = 10, solver = "primal",
                            control = kliep_control(tol = 1e-10,
                                                    max_iter = 2)),
         "of 10 lambda2 values did not reach tol = 1e-10 \\(step.*worst KKT",
@@ -112,7 +112,7 @@ test_that("values that miss the tolerance are counted in a warning", {
     )
     expect_true(any(path$diagnostics$status == "max_iter"))
     expect_warning(
-        kliep_change(x, y, lambda2 = 0.01, solver = "primal",
+        paper_change(x, y, lambda2 = 0.01, solver = "primal",
                      control = kliep_control(tol = 1e-10, max_iter = 2)),
         "The fit did not reach tol = 1e-10", class = "kliep_warning_max_iter"
     )
@@ -128,5 +128,5 @@ test_that("progress is reported and its errors are swallowed", {
     bar <- progress_bar("Fitting")
     expect_silent(bar(1, 2))
     expect_silent(bar("not a number", NULL))
-    expect_no_error(kliep_path(x, y, nlambda = 3, progress = TRUE))
+    expect_no_error(paper_path(x, y, nlambda = 3, progress = TRUE))
 })

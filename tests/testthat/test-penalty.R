@@ -4,16 +4,16 @@
 # the fit itself gives, by the formulas of the help page.
 concave_factors <- function(path, step) {
     theta <- as.matrix(coef(path, path$lambda2[step]))
-    pmax(1 - abs(theta) / (path$gamma * path$lambda2[step]), 0)
+    pmax(1 - abs(theta) / (path$spec$gamma * path$lambda2[step]), 0)
 }
 
 own_kkt <- function(path, x, y, step) {
     theta <- as.matrix(coef(path, path$lambda2[step]))
     lambda2 <- path$lambda2[step]
-    weight <- pmax(0, 1 - abs(theta) / (path$gamma * lambda2))
+    weight <- pmax(0, 1 - abs(theta) / (path$spec$gamma * lambda2))
     xi <- xi_of(path, x, y, theta)
     kkt <- ifelse(theta == 0, pmax(0, abs(xi) - lambda2 * weight),
-                  abs(xi - path$lambda1 * theta -
+                  abs(xi - path$spec$lambda1 * theta -
                           lambda2 * weight * sign(theta)))
     max(kkt[upper.tri(kkt, diag = TRUE)])
 }
@@ -30,7 +30,7 @@ xi_of <- function(path, x, y, theta) {
     means <- lapply(z, function(z) crossprod(z) / nrow(z))
     forward <- means$x - moments(z$y, as.vector(softmax(score(z$y))))
     backward <- moments(z$x, as.vector(softmax(-score(z$x)))) - means$y
-    switch(path$direction, "p/q" = forward, "q/p" = backward,
+    switch(path$spec$direction, "p/q" = forward, "q/p" = backward,
            symmetric = forward + backward)
 }
 
@@ -45,7 +45,7 @@ test_that("fits with the concave penalty are optimal at their own slopes", {
     set.seed(1)
     pair <- sim_gaussian(d = 8, n = 150, n_changed = 5)
     for (direction in c("p/q", "q/p", "symmetric")) {
-        path <- kliep_path(pair$x, pair$y, nlambda = 8, penalty = "mcp",
+        path <- paper_path(pair$x, pair$y, nlambda = 8, penalty = "mcp",
                            direction = direction,
                            control = kliep_control(tol = 1e-9))
         expect_true(all(path$diagnostics$status == "converged"))
@@ -56,9 +56,9 @@ test_that("fits with the concave penalty are optimal at their own slopes", {
         expect_lt(max(path$diagnostics$kkt), 1e-4 * path$lambda_max)
     }
     # There are factors beyond the reach of the penalty, and within.
-    theta <- abs(as.matrix(coef(path)))
-    expect_gt(max(theta), path$gamma * path$lambda2[8])
-    expect_true(any(theta > 0 & theta < path$gamma * path$lambda2[8]))
+    theta <- abs(as.matrix(last_coef(path)))
+    expect_gt(max(theta), path$spec$gamma * path$lambda2[8])
+    expect_true(any(theta > 0 & theta < path$spec$gamma * path$lambda2[8]))
 })
 
 test_that("a large gamma makes the concave penalty the group lasso", {
@@ -66,7 +66,7 @@ test_that("a large gamma makes the concave penalty the group lasso", {
     pair <- sim_gaussian(d = 10, n = 100, n_changed = 4)
     for (normalizer in c("empirical", "gaussian")) {
         fits <- lapply(c("group_lasso", "mcp"), function(penalty) {
-            kliep_path(pair$x, pair$y, nlambda = 6, penalty = penalty,
+            paper_path(pair$x, pair$y, nlambda = 6, penalty = penalty,
                        gamma = if (penalty == "mcp") 1e9,
                        normalizer = normalizer)
         })
@@ -75,7 +75,7 @@ test_that("a large gamma makes the concave penalty the group lasso", {
         expect_true(all(fits[[2]]$diagnostics$fits == 1))
         # Closer to it, the larger gamma.
         apart <- vapply(c(3, 30), function(gamma) {
-            concave <- kliep_path(pair$x, pair$y, nlambda = 6,
+            concave <- paper_path(pair$x, pair$y, nlambda = 6,
                                   penalty = "mcp", gamma = gamma,
                                   normalizer = normalizer)
             max(abs(all_coefficients(concave) - all_coefficients(fits[[1]])))
@@ -89,7 +89,7 @@ test_that("an adaptive penalty without differences is the group lasso", {
     pair <- sim_gaussian(d = 10, n = 100, n_changed = 4)
     for (normalizer in c("empirical", "gaussian")) {
         fits <- lapply(c("group_lasso", "adaptive"), function(penalty) {
-            kliep_path(pair$x, pair$y, nlambda = 6, penalty = penalty,
+            paper_path(pair$x, pair$y, nlambda = 6, penalty = penalty,
                        gamma = if (penalty == "adaptive") 1e-9,
                        normalizer = normalizer, direction = "symmetric")
         })
@@ -100,7 +100,7 @@ test_that("an adaptive penalty without differences is the group lasso", {
     }
     # One factor has nothing to differ from.
     one <- lapply(c("group_lasso", "adaptive"), function(penalty) {
-        kliep_path(pair$x[, 1:2], pair$y[, 1:2], penalty = penalty,
+        paper_path(pair$x[, 1:2], pair$y[, 1:2], penalty = penalty,
                    penalty_factor = c(single = Inf, edge = 1), nlambda = 4,
                    lambda_min_ratio = 0.1)
     })
@@ -111,13 +111,13 @@ test_that("adaptive penalty factors are those of a fit further up", {
     set.seed(4)
     pair <- sim_gaussian(d = 9, n = 200, n_changed = 4)
     tight <- kliep_control(tol = 1e-10)
-    path <- kliep_path(pair$x, pair$y, penalty = "adaptive", gamma = 1.5,
+    path <- paper_path(pair$x, pair$y, penalty = "adaptive", gamma = 1.5,
                        nlambda = 5, control = tight)
     expect_equal(path$lambda2[5], 0.1^2.5 * path$lambda_max)
-    plain <- kliep_path(pair$x, pair$y, nlambda = 5, control = tight)
+    plain <- paper_path(pair$x, pair$y, nlambda = 5, control = tight)
     size <- abs(as.matrix(coef(plain, plain$lambda2[4])))
     weight <- pmax(size / max(size), 0.01)^-1.5
-    by_hand <- kliep_path(pair$x, pair$y, lambda2 = path$lambda2,
+    by_hand <- paper_path(pair$x, pair$y, lambda2 = path$lambda2,
                           penalty_factor = weight, control = tight)
     expect_equal(path$lambda_max, by_hand$lambda_max, tolerance = 1e-6)
     expect_equal(all_coefficients(path), all_coefficients(by_hand),
@@ -134,11 +134,11 @@ test_that("large changes are shrunk less", {
     known[cbind(c(from, to), c(to, from))] <- 1e-6
     for (normalizer in c("empirical", "gaussian")) {
         fit <- function(...) {
-            kliep_path(pair$x, pair$y, lambda1 = 1e-3, direction = "symmetric",
+            paper_path(pair$x, pair$y, lambda1 = 1e-3, direction = "symmetric",
                        normalizer = normalizer, nlambda = 25,
                        lambda_min_ratio = 0.05, ...)
         }
-        aim <- as.matrix(coef(fit(penalty_factor = known)))[cbind(from, to)]
+        aim <- as.matrix(last_coef(fit(penalty_factor = known)))[cbind(from, to)]
         bias <- vapply(c("group_lasso", "adaptive", "mcp"), function(shape) {
             path <- fit(penalty = shape)
             # As far down as no more edges are detected than have changed.
@@ -157,7 +157,7 @@ test_that("penalties work along large paths, by every solver, and in folds", {
     pair <- sim_gaussian(d = 12, n = 60, n_changed = 4)
     for (penalty in c("adaptive", "mcp")) {
         fits <- lapply(c("auto", "primal", "dual"), function(solver) {
-            kliep_path(pair$x, pair$y, nlambda = 4, penalty = penalty,
+            paper_path(pair$x, pair$y, nlambda = 4, penalty = penalty,
                        solver = solver, control = kliep_control(tol = 1e-8))
         })
         for (other in fits[-1]) {
@@ -172,23 +172,23 @@ test_that("penalties work along large paths, by every solver, and in folds", {
     }
     # A working set, whose screening has to know the penalty factors.
     wide <- random_pair(480, 60)
-    path <- kliep_path(wide$x, wide$y, nlambda = 5, penalty = "mcp",
+    path <- paper_path(wide$x, wide$y, nlambda = 5, penalty = "mcp",
                        lambda_min_ratio = 0.6)
     expect_true(all(path$diagnostics$status == "converged"))
-    last <- kliep_change(wide$x, wide$y, lambda2 = path$lambda2[5],
+    last <- paper_change(wide$x, wide$y, lambda2 = path$lambda2[5],
                          penalty_factor = concave_factors(path, 5))
-    expect_equal(as.matrix(coef(last)), as.matrix(coef(path)),
+    expect_equal(as.matrix(last_coef(last)), as.matrix(last_coef(path)),
                  tolerance = 1e-2)
 })
 
 test_that("what does not fit a penalty is an error", {
     x <- matrix(rnorm(60), 20)
-    expect_error(kliep_path(x, x + 1, penalty = "ridge"),
+    expect_error(paper_path(x, x + 1, penalty = "ridge"),
                  class = "kliep_error_argument")
     for (gamma in list(0, -1, NA, "3", c(1, 2), Inf)) {
-        expect_error(kliep_path(x, x + 1, penalty = "mcp", gamma = gamma),
+        expect_error(paper_path(x, x + 1, penalty = "mcp", gamma = gamma),
                      class = "kliep_error_penalty")
     }
-    expect_error(kliep_path(x, x + 1, gamma = 2),
+    expect_error(paper_path(x, x + 1, gamma = 2),
                  class = "kliep_error_penalty")
 })

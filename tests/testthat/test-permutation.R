@@ -19,16 +19,15 @@ quick_test <- function(pair, ..., n_perm = 19, seed = 3, folds = 2,
 }
 
 # Selects on shuffles of a pair, NULL for the pair itself.
-selector <- function(pair, ..., block = NULL, align = TRUE) {
-    settings <- check_selection(...)
-    units <- check_units(block, pair, settings$folds)
-    ready <- do.call(prepare_candidates, c(
-        list(settings$candidates, pair$x, pair$y, settings$lambda2),
-        settings$fits
-    ))
+selector <- function(pair, ..., block = NULL, align = TRUE, folds = 5,
+                     rule = "best") {
+    candidates <- check_candidates(NULL, list(...))
+    design <- selection_design(folds, rule, NULL, candidates)
+    units <- check_units(block, pair, design$folds)
+    ready <- prepare_candidates(candidates, pair[c("x", "y")])
     pool <- pool_samples(ready, units, align)
     list(pool = pool, select = function(shuffle, down_to = Inf) {
-        select_shuffle(shuffle, pool, ready$problems, settings, down_to)
+        select_shuffle(shuffle, pool, ready$problems, design, down_to)
     })
 }
 
@@ -128,12 +127,13 @@ made_up <- function(entered, enters, detected = entered, candidate = 1L,
          enters = enters, scores = NULL)
 }
 
-judge <- function(observed, shuffled, level = 0.25, adjust = "maxT",
+judge <- function(observed, shuffled, alpha = 0.25, adjust = "maxT",
                   keep = "adjusted", candidates = list(list(label = "a"))) {
     path <- kliep_path(test_pair(d = 9)$x, test_pair(d = 9, seed = 2)$y,
                        nlambda = 2)
-    new_kliep_test(observed, list(values = shuffled, failures = data.frame()),
-                   list(level = level, adjust = adjust, keep = keep),
+    new_kliep_test(list(observed = observed, done = list(
+        values = shuffled, failures = data.frame()
+    )), list(alpha = alpha, adjust = adjust, keep = keep),
                    candidates, NULL, list(path = path))
 }
 
@@ -158,12 +158,12 @@ test_that("p-values count the data and ties", {
     expect_identical(test$edges$paper, rep(TRUE, 3))
     expect_identical(test$edges$kept, rep(FALSE, 3))
     expect_equal(test$global$p_value, 3 / 5)
-    expect_identical(judge(observed, shuffled, level = 0.4)$edges$kept,
+    expect_identical(judge(observed, shuffled, alpha = 0.4)$edges$kept,
                      c(TRUE, FALSE, FALSE))
     expect_identical(judge(observed, shuffled, keep = "paper")$edges$kept,
                      rep(TRUE, 3))
     expect_identical(judge(observed, shuffled, keep = "paper",
-                           level = 0.24)$edges$kept, rep(FALSE, 3))
+                           alpha = 0.24)$edges$kept, rep(FALSE, 3))
     for (method in stats::p.adjust.methods) {
         expect_equal(
             judge(observed, shuffled, adjust = method)$edges$p_adjusted,
@@ -311,7 +311,7 @@ test_that("other features and several candidates go through", {
     test <- quick_test(pair, lambda1 = c(0.1, 1), standardize = "none",
                        features = list(feat_ising(), feat_gaussian()))
     expect_length(unique(test$selection$scores$candidate), 4)
-    test <- quick_test(test_pair(d = 5), lambda1 = 0,
+    test <- quick_test(test_pair(d = 5), spec = kliep_spec_paper(), lambda1 = 0,
                        lambda2 = c(0.5, 0.3, 0.05))
     expect_true(all(test$edges$enters %in% c(0.5, 0.3, 0.05)))
 })
@@ -322,9 +322,8 @@ test_that("cliques of two and of one give the p-values of the family", {
     squares <- function(z) {
         apply(z, 1, prod) * if (ncol(z) == 1) z[, 1] else 1
     }
-    family <- quick_test(pair, direction = "symmetric")
-    cliques <- quick_test(pair, features = feat_cliques(sets, squares),
-                          direction = "symmetric")
+    family <- quick_test(pair, normalizer = "empirical")
+    cliques <- quick_test(pair, features = feat_cliques(sets, squares))
     expect_gt(length(unique(family$edges$p_value)), 2)
     columns <- c("from", "to", "shuffles", "p_value", "p_adjusted", "kept")
     expect_equal(cliques$edges[columns], family$edges[columns])
@@ -368,7 +367,7 @@ test_that("progress is signalled for every shuffle", {
     withr::local_options(progressr.enable = TRUE)
     steps <- 0
     withCallingHandlers(
-        quick_test(test_pair(d = 3), n_perm = 7, level = 0.2),
+        quick_test(test_pair(d = 3), n_perm = 7, alpha = 0.2),
         progression = function(condition) {
             if (condition$type == "update") steps <<- steps + condition$amount
         }
@@ -473,9 +472,9 @@ test_that("kill -9 in the middle, and the call repeated: the same object", {
 test_that("the checkpoint of other data is refused", {
     pair <- test_pair(d = 3)
     folder <- withr::local_tempfile()
-    quick_test(pair, checkpoint = folder, n_perm = 3, level = 0.3)
+    quick_test(pair, checkpoint = folder, n_perm = 3, alpha = 0.3)
     refused <- function(message, ..., pair = test_pair(d = 3)) {
-        expect_error(quick_test(pair, checkpoint = folder, level = 0.3, ...),
+        expect_error(quick_test(pair, checkpoint = folder, alpha = 0.3, ...),
                      message, class = "kliep_error_checkpoint")
     }
     refused("differs in `tasks`", n_perm = 4)
@@ -483,7 +482,7 @@ test_that("the checkpoint of other data is refused", {
     refused("`problems`", n_perm = 3, lambda1 = 0.2)
     # What is made of the shuffles is not part of them.
     expect_message(quick_test(pair, checkpoint = folder, n_perm = 3,
-                              level = 0.4, adjust = "BH", keep = "paper"),
+                              alpha = 0.4, adjust = "BH", keep = "paper"),
                    "3 of 3 replicates", class = "kliep_message_checkpoint")
 })
 
@@ -501,8 +500,8 @@ test_that("a test says what is wrong with its arguments", {
     refused("n_perm", n_perm = 0)
     refused("n_perm", n_perm = choose(24, 12))
     refused("n_perm", n_perm = 20, block = 4, folds = 3)
-    refused("argument", level = 0)
-    refused("argument", level = 1.2)
+    refused("argument", alpha = 0)
+    refused("argument", alpha = 1.2)
     refused("argument", adjust = "FDR")
     refused("argument", keep = "all")
     refused("argument", align = 1)
@@ -559,8 +558,8 @@ test_that("the pictures draw what they should", {
     # The line is the smallest value at which the strongest edge is dropped.
     at <- critical_value(test)
     p_value_at <- function(value) p_value_of(value, test$shuffles$enters)
-    expect_gt(p_value_at(at), test$level)
-    expect_lte(p_value_at(at + 1e-9), test$level)
+    expect_gt(p_value_at(at), test$alpha)
+    expect_lte(p_value_at(at + 1e-9), test$alpha)
     for (type in c("edges", "global")) {
         plot <- autoplot(test, type = type)
         expect_s3_class(plot, "ggplot")

@@ -87,7 +87,7 @@ test_that("the picture is the same every time, and leaves the seed alone", {
     picture <- function() {
         file <- withr::local_tempfile(fileext = ".png")
         grDevices::png(file, 500, 400)
-        print(autoplot(path, type = "graph"))
+        print(autoplot(path, type = "graph", lambda2 = last_lambda2(path)))
         grDevices::dev.off()
         unname(tools::md5sum(file))
     }
@@ -138,7 +138,7 @@ test_that("edges without a sign all look alike, and the legend says so", {
     expect_setequal(as.character(lines$style),
                     c("detected", "higher in x", "higher in y"))
     groups <- kliep_path(pair$x, pair$y, feat_polynomial(2), nlambda = 5)
-    plot <- autoplot(groups, type = "graph")
+    plot <- autoplot(groups, type = "graph", lambda2 = last_lambda2(groups))
     expect_equal(levels(layer_of(plot, "GeomSegment")$data$style), "detected")
 })
 
@@ -238,7 +238,7 @@ test_that("every result has its graph and its matrix", {
     stable <- kliep_stability(pair$x, pair$y, n_subsamples = 10, nlambda = 8,
                               progress = FALSE)
     inferred <- kliep_infer(pair$x, pair$y, n_boot = 20, progress = FALSE)
-    for (object in list(path, chosen, test, stable, inferred)) {
+    for (object in list(chosen$fit, chosen, test, stable, inferred)) {
         lines <- layer_of(autoplot(object, type = "graph"),
                           "GeomSegment")$data
         expect_equal(sort(lines$weight), sort(edges(object)$weight))
@@ -256,11 +256,14 @@ test_that("every result has its graph and its matrix", {
 test_that("typing errors are noticed", {
     expect_error(autoplot(path, type = "heat"),
                  class = "kliep_error_argument")
-    expect_error(autoplot(path, type = "graph", vertices = "none"),
+    expect_error(autoplot(path, type = "graph"), class = "kliep_error_lambda")
+    expect_error(autoplot(path, type = "graph", vertices = "none",
+                          lambda2 = last_lambda2(path)),
                  class = "kliep_error_argument")
     expect_error(autoplot(path, type = "graph", truth = pair),
                  class = "kliep_error_argument")
-    expect_error(autoplot(path, type = "matrix", label = -1),
+    expect_error(autoplot(path, type = "matrix", label = -1,
+                          lambda2 = last_lambda2(path)),
                  class = "kliep_error_argument")
     expect_error(autoplot(path, type = "graph", labels = 3),
                  class = "kliep_error_dots")

@@ -6,7 +6,7 @@ colnames(x) <- colnames(y) <- LETTERS[1:5]
 test_that("the ratio averages to one over y, for every direction", {
     for (direction in c("p/q", "q/p", "symmetric")) {
         for (standardize in c("within", "pooled", "none")) {
-            path <- kliep_path(x, y, nlambda = 5, direction = direction,
+            path <- paper_path(x, y, nlambda = 5, direction = direction,
                                standardize = standardize)
             for (lambda2 in path$lambda2) {
                 ratio <- predict(path, y, lambda2, type = "ratio")
@@ -17,7 +17,7 @@ test_that("the ratio averages to one over y, for every direction", {
 })
 
 test_that("the three types are the same ratio", {
-    fit <- kliep_change(x, y, lambda2 = 0.05)
+    fit <- paper_change(x, y, lambda2 = 0.05)
     log_ratio <- predict(fit, x, sample = "x")
     expect_length(log_ratio, 80)
     expect_equal(predict(fit, x, sample = "x", type = "ratio"),
@@ -28,30 +28,30 @@ test_that("the three types are the same ratio", {
 })
 
 test_that("log ratios are the features times the coefficients", {
-    fit <- kliep_change(x, y, lambda2 = 0.05, features = feat_gaussian(TRUE))
+    fit <- paper_change(x, y, lambda2 = 0.05, features = feat_gaussian(TRUE))
     problem <- dense_problem(fit, x, y)
     theta <- dense_theta(fit, problem, 1)
     for (sample in c("x", "y")) {
         z <- standardised(x, fit$center[[sample]], fit$scale[[sample]])
-        scores <- dense_features(z, fit$features)$values %*% theta
+        scores <- dense_features(z, fit$spec$features)$values %*% theta
         expect_equal(predict(fit, x, sample = sample),
                      as.vector(scores) - fit$log_normalizer)
     }
 })
 
 test_that("equal samples have no change and ratios of one", {
-    fit <- kliep_change(x, x, lambda2 = 0.01)
+    fit <- paper_change(x, x, lambda2 = 0.01)
     expect_equal(nrow(fit$coefficients), 0)
     expect_identical(predict(fit, y, type = "ratio"), rep(1, 70))
-    fit <- kliep_change(x, x, lambda2 = 0)
+    fit <- paper_change(x, x, lambda2 = 0)
     expect_equal(predict(fit, y, type = "ratio"), rep(1, 70))
-    path <- kliep_path(x, x, nlambda = 5)
+    path <- paper_path(x, x, nlambda = 5)
     expect_true(all(path$diagnostics$status == "converged"))
     expect_identical(sum(path$diagnostics$n_detected), 0L)
 })
 
 test_that("newdata is matched by name, and more columns do no harm", {
-    fit <- kliep_change(x, y, lambda2 = 0.05)
+    fit <- paper_change(x, y, lambda2 = 0.05)
     expected <- predict(fit, y)
     more <- data.frame(y[, 5:1], label = "text", gap = NA)
     expect_equal(predict(fit, more), expected)
@@ -60,7 +60,7 @@ test_that("newdata is matched by name, and more columns do no harm", {
 })
 
 test_that("bad newdata gets a classed error", {
-    fit <- kliep_change(x, y, lambda2 = 0.05)
+    fit <- paper_change(x, y, lambda2 = 0.05)
     expect_error(predict(fit, y[, 1:4]), "`E` is missing",
                  class = "kliep_error_dimension")
     expect_error(predict(fit, unname(y[, 1:4])), "got 4",
@@ -79,7 +79,7 @@ test_that("bad newdata gets a classed error", {
 })
 
 test_that("weights stay finite where the ratio overflows", {
-    fit <- kliep_change(x, y, lambda2 = 0.05)
+    fit <- paper_change(x, y, lambda2 = 0.05)
     far <- y * 100
     weight <- predict(fit, far, type = "weight")
     expect_true(all(is.finite(weight)))

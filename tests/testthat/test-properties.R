@@ -50,7 +50,7 @@ fit_case <- function(case) {
     on.exit(setTimeLimit())
     withCallingHandlers(
         tryCatch(
-            kliep_path(case$x, case$y, case$features, case$lambda1,
+            paper_path(case$x, case$y, case$features, case$lambda1,
                        nlambda = 6, standardize = case$standardize,
                        direction = case$direction, solver = case$solver,
                        control = kliep_control(max_iter = 2000)),

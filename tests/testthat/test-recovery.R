@@ -2,7 +2,7 @@
 # study; these are small versions of its parts.
 
 average_precision_of <- function(pair, features, ...) {
-    pr_curve(kliep_path(pair$x, pair$y, features, ...),
+    pr_curve(paper_path(pair$x, pair$y, features, ...),
              pair)$average_precision
 }
 
@@ -38,7 +38,7 @@ test_that("selection undoes a square root", {
                                   n_changed = 8, change = -0.8)
         chosen <- kliep_select(pair$x, pair$y, lapply(1:3, feat_nonparanormal),
                                nlambda = 12, folds = 3)
-        chosen$fit$features$power
+        chosen$fit$spec$features$power
     }, 0)
     expect_gt(sum(powers == 2), 5)
 })
@@ -51,7 +51,7 @@ test_that("selection finds the degree that a diamond needs", {
         chosen <- kliep_select(pair$x, pair$y, lapply(2:4, feat_polynomial),
                                newx = pair$holdout$x, newy = pair$holdout$y,
                                nlambda = 10)
-        chosen$fit$features$settings$degree
+        chosen$fit$spec$features$settings$degree
     }, 1L)
     # The fourth has x_u^2 x_v^2.
     expect_identical(degrees, rep(4L, 3))
@@ -60,7 +60,7 @@ test_that("selection finds the degree that a diamond needs", {
 test_that("many polynomials are fitted without being stored", {
     pair <- random_pair(300, 40, seed = 2)
     # d = 1000, with its peak of memory, is a row of `make bench`.
-    path <- kliep_path(pair$x, pair$y, feat_polynomial(4), nlambda = 5,
+    path <- paper_path(pair$x, pair$y, feat_polynomial(4), nlambda = 5,
                        lambda_min_ratio = 0.7)
     expect_true(all(path$diagnostics$status == "converged"))
     expect_gt(path$diagnostics$n_edges[5], 0)

@@ -8,7 +8,7 @@ trimmed_objective <- function(path, x, y, theta, lambda2) {
         as.vector(rowSums((z %*% theta) * z) + z^2 %*% diag(theta)) / 2
     })
     lowest_mean <- function(s) {
-        cap <- 1 / (length(s) * (1 - path$robust))
+        cap <- 1 / (length(s) * (1 - path$spec$robust))
         weight <- pmin(cap, pmax(0, 1 - cap * (seq_along(s) - 1)))
         sum(weight * sort(s))
     }
@@ -16,15 +16,15 @@ trimmed_objective <- function(path, x, y, theta, lambda2) {
     loss <- c("p/q" = ratio(score$x, score$y),
               "q/p" = ratio(-score$y, -score$x))
     upper <- theta[upper.tri(theta, diag = TRUE)]
-    sum(if (path$direction == "symmetric") loss else loss[path$direction]) +
-        path$lambda1 / 2 * sum(upper^2) + lambda2 * sum(abs(upper))
+    sum(if (path$spec$direction == "symmetric") loss else loss[path$spec$direction]) +
+        path$spec$lambda1 / 2 * sum(upper^2) + lambda2 * sum(abs(upper))
 }
 
 test_that("a trimmed fit is an optimum of the trimmed objective", {
     set.seed(1)
     pair <- sim_gaussian(d = 6, n = 80, n_changed = 3)
     for (direction in c("p/q", "q/p", "symmetric")) {
-        path <- kliep_path(pair$x, pair$y, direction = direction, nlambda = 4,
+        path <- paper_path(pair$x, pair$y, direction = direction, nlambda = 4,
                            robust = 0.07)
         expect_true(all(path$diagnostics$status == "converged"))
         expect_true(any(path$diagnostics$fits > 1))
@@ -56,7 +56,7 @@ score_with_outliers <- function(...) {
                              n_changed = 5)
         out <- 1:20
         pair$x[out, 1:4] <- pair$x[out, 1:4] + 4
-        path <- kliep_path(pair$x, pair$y, nlambda = 20, ...)
+        path <- paper_path(pair$x, pair$y, nlambda = 20, ...)
         pr_curve(path, pair)$average_precision
     }, 0))
 }
@@ -95,12 +95,12 @@ test_that("the divergence of a trimmed fit is trimmed wherever it is taken", {
 
 test_that("trimming nothing is the plain fit", {
     pair <- random_pair(6, 50)
-    plain <- kliep_path(pair$x, pair$y, nlambda = 5)
+    plain <- paper_path(pair$x, pair$y, nlambda = 5)
     expect_identical(
-        kliep_path(pair$x, pair$y, nlambda = 5, robust = 0)$coefficients,
+        paper_path(pair$x, pair$y, nlambda = 5, robust = 0)$coefficients,
         plain$coefficients
     )
-    few <- kliep_path(pair$x, pair$y, nlambda = 5, robust = 1e-9)
+    few <- paper_path(pair$x, pair$y, nlambda = 5, robust = 1e-9)
     expect_equal(few$diagnostics$objective, plain$diagnostics$objective,
                  tolerance = 1e-5)
 })
@@ -109,7 +109,7 @@ test_that("trimming works with both normalisers, penalties and selection", {
     set.seed(3)
     pair <- sim_gaussian(d = 8, n = 100, n_changed = 3)
     for (penalty in c("adaptive", "mcp")) {
-        path <- kliep_path(pair$x, pair$y, robust = 0.05, penalty = penalty,
+        path <- paper_path(pair$x, pair$y, robust = 0.05, penalty = penalty,
                            normalizer = "gaussian", direction = "symmetric",
                            nlambda = 4)
         expect_true(all(path$diagnostics$status == "converged"))
@@ -123,7 +123,7 @@ test_that("trimming works with both normalisers, penalties and selection", {
 test_that("shares that cannot be outliers are errors", {
     x <- matrix(rnorm(60), 20)
     for (robust in list(0.5, -0.1, 1, NA, "0.1", c(0.1, 0.2), Inf)) {
-        expect_error(kliep_path(x, x + 1, robust = robust),
+        expect_error(paper_path(x, x + 1, robust = robust),
                      class = "kliep_error_robust")
         expect_error(kliep_select(x, x + 1, robust = robust),
                      class = "kliep_error_robust")

@@ -81,7 +81,7 @@ test_that("candidates differ by what the method has", {
                            nlambda = 3, method = "flasso")
     expect_identical(unique(chosen$scores$candidate),
                      c("flasso, lambda1 = 0.02", "flasso, lambda1 = 0.2"))
-    expect_identical(chosen$path$lambda1,
+    expect_identical(chosen$path$spec$lambda1,
                      chosen$scores$lambda1[chosen$scores$selected])
     chosen <- kliep_select(
         pair$x, pair$y, list(feat_gaussian(), feat_nonparanormal(power = 2)),
@@ -167,7 +167,6 @@ test_that("what a method does not know is refused", {
     refused("dots", method = "glasso", direction = "q/p")
     refused("dots", method = "moment", control = kliep_control())
     refused("dots", method = "kliep", symmetrize = "or")
-    refused("dots", method = "dtrace", progress = TRUE)
     refused("argument", method = "flasso", symmetrize = "xor")
     refused("control", method = "flasso", control = list())
     refused("lambda", method = "flasso", lambda1 = -1)

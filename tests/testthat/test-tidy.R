@@ -65,7 +65,7 @@ test_that("glance() keeps its columns, in one row", {
                                    "score", "se", "kl", "converged",
                                    "effective_size"))
     expect_named(glance(test), c(head_columns, "lambda2", "score", "p.value",
-                                 "n_detected", "n_perm", "level", "adjust",
+                                 "n_detected", "n_perm", "alpha", "adjust",
                                  "keep"))
     expect_named(glance(stable), c(head_columns, "q", "threshold",
                                    "expected_false", "n_named",
@@ -100,6 +100,7 @@ test_that("glance() says what the fit says", {
 })
 
 test_that("the effective size is that of the fitted weights", {
+    path <- paper_path(pair$x, pair$y, nlambda = 8)
     for (step in c(1, 4, 8)) {
         weight <- predict(path, pair$y, lambda2 = path$lambda2[step],
                           type = "ratio")
@@ -107,8 +108,8 @@ test_that("the effective size is that of the fitted weights", {
                      sum(weight)^2 / sum(weight^2))
     }
     expect_equal(path$diagnostics$effective_size[1], 150)
-    inverse <- kliep_path(pair$x, pair$y, nlambda = 4, direction = "q/p")
-    weight <- 1 / predict(inverse, pair$x, type = "ratio", sample = "x")
+    inverse <- paper_path(pair$x, pair$y, nlambda = 4, direction = "q/p")
+    weight <- 1 / last_predict(inverse, pair$x, type = "ratio", sample = "x")
     expect_equal(inverse$diagnostics$effective_size[4],
                  sum(weight)^2 / sum(weight^2))
     closed <- kliep_path(pair$x, pair$y, nlambda = 3, normalizer = "gaussian")

@@ -138,7 +138,7 @@ test_that("what was saved says the same in a new session", {
     }
     # Most have an answer to most.
     expect_true(is.data.frame(there$select$edges))
-    expect_true(is.numeric(there$path$predict))
+    expect_true(is.numeric(there$change$predict))
 })
 
 # ---- plain R ---------------------------------------------------------------
@@ -257,7 +257,7 @@ test_that("fits agree with proximal gradients in plain R", {
         directions <- c("p/q", if (is.null(degree)) c("q/p", "symmetric"))
         for (direction in directions) {
             lambda2 <- if (direction == "symmetric") 0.3 else 0.15
-            change <- kliep_change(small$x, small$y, features, lambda1 = 0.2,
+            change <- paper_change(small$x, small$y, features, lambda1 = 0.2,
                                    lambda2 = lambda2, direction = direction,
                                    standardize = "none", control = exact)
             expect_agreement(change, plain_fit(plain[[direction]],
@@ -284,7 +284,7 @@ test_that("fits with the Gaussian normaliser agree with plain R", {
              gradient = ((slope + t(slope)) / 2)[upper])
     }
     plain <- plain_fit(loss, paste(places[, 1], places[, 2]), 0.2, 0.15)
-    change <- kliep_change(small$x, small$y, lambda1 = 0.2, lambda2 = 0.15,
+    change <- paper_change(small$x, small$y, lambda1 = 0.2, lambda2 = 0.15,
                            normalizer = "gaussian", standardize = "none",
                            control = exact)
     expect_agreement(change, plain)

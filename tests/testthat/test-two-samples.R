@@ -312,9 +312,9 @@ test_that("variables are taken by name and number, in the order given", {
     # What is left out need not be in both, nor hold numbers.
     cells$name <- "a"
     expect_identical(
-        coef(kliep_path(cells, group = "condition", variables = chosen,
-                        nlambda = 3)),
-        coef(kliep_path(x[, chosen], y, variables = chosen, nlambda = 3))
+        last_coef(kliep_path(cells, group = "condition", variables = chosen,
+                             nlambda = 3)),
+        last_coef(kliep_path(x[, chosen], y, variables = chosen, nlambda = 3))
     )
 })
 

@@ -4,7 +4,7 @@ skip_if_not_installed("lpSolve")
 
 threshold_case <- function(seed, direction = "p/q", penalty_factor = NULL) {
     pair <- random_pair(5, 14, 12, seed = seed)
-    path <- kliep_path(pair$x, pair$y, nlambda = 2, direction = direction,
+    path <- paper_path(pair$x, pair$y, nlambda = 2, direction = direction,
                        penalty_factor = penalty_factor)
     list(x = pair$x, y = pair$y, direction = direction,
          penalty_factor = penalty_factor, lambda_max = path$lambda_max,
@@ -12,7 +12,7 @@ threshold_case <- function(seed, direction = "p/q", penalty_factor = NULL) {
 }
 
 fit_at <- function(case, lambda2) {
-    kliep_change(case$x, case$y, lambda1 = 0, lambda2 = lambda2,
+    paper_change(case$x, case$y, lambda1 = 0, lambda2 = lambda2,
                  direction = case$direction,
                  penalty_factor = case$penalty_factor)
 }
@@ -51,7 +51,7 @@ test_that("a path ends at the threshold, with a warning that names it", {
     case <- threshold_case(2)
     grid <- case$threshold * c(1.5, 1.2, 1.1, 0.9, 0.8)
     expect_warning(
-        path <- kliep_path(case$x, case$y, lambda1 = 0, lambda2 = grid),
+        path <- paper_path(case$x, case$y, lambda1 = 0, lambda2 = grid),
         paste0("lambda2 = ", format(grid[4], digits = 4)), fixed = TRUE,
         class = "kliep_warning_unbounded"
     )
@@ -59,7 +59,7 @@ test_that("a path ends at the threshold, with a warning that names it", {
     expect_equal(path$diagnostics$status, c(rep("converged", 3), "unbounded"))
     expect_equal(path$diagnostics$objective[4], -Inf)
     expect_false(4 %in% path$coefficients$step)
-    expect_equal(coef(path), coef(path, grid[3]))
+    expect_equal(last_coef(path), coef(path, grid[3]))
     expect_error(coef(path, grid[4]), class = "kliep_error_unbounded")
     expect_s3_class(autoplot(path), "ggplot")
 })
@@ -68,13 +68,13 @@ test_that("the error of a single fit says what to do", {
     case <- threshold_case(3)
     expect_error(fit_at(case, case$threshold / 2), "set `lambda1 > 0`",
                  class = "kliep_error_unbounded")
-    fit <- kliep_change(case$x, case$y, lambda1 = 0.01,
+    fit <- paper_change(case$x, case$y, lambda1 = 0.01,
                         lambda2 = case$threshold / 2)
     expect_equal(fit$diagnostics$status, "converged")
 })
 
 test_that("a fit too close to the threshold warns", {
-    path <- kliep_path(random_pair(4, 30)$x, random_pair(4, 30)$y, nlambda = 3)
+    path <- paper_path(random_pair(4, 30)$x, random_pair(4, 30)$y, nlambda = 3)
     path$diagnostics$status[3] <- "near_threshold"
     expect_warning(warn_unfinished(path), "step 3",
                    class = "kliep_warning_near_threshold")

@@ -13,6 +13,11 @@ fn expected(name: &str, what: &str) -> Failure {
     Failure::argument(format!("`{name}` must be {what}"))
 }
 
+/// A word that is none of those allowed.
+pub fn unknown(name: &str, value: &str) -> Failure {
+    Failure::argument(format!("`{name}` cannot be \"{value}\""))
+}
+
 /// A double vector, borrowed.
 pub fn doubles<'a>(value: &'a Robj, name: &str) -> Result<&'a [f64]> {
     value.as_real_slice().ok_or_else(|| expected(name, "a double vector"))
@@ -165,7 +170,7 @@ impl Fields {
 }
 
 /// A named list for R.
-pub fn named_list<const N: usize>(fields: [(&str, Robj); N]) -> Result<Robj> {
+pub fn named_list<'a>(fields: impl IntoIterator<Item = (&'a str, Robj)>) -> Result<Robj> {
     let (names, values): (Vec<_>, Vec<_>) = fields.into_iter().unzip();
     List::from_names_and_values(names, values)
         .map(Robj::from)

@@ -1,13 +1,12 @@
 //! Which features R asks for.
 
-use crate::convert::{self, Fields};
-use crate::fit::unknown;
+use crate::convert::{self, unknown, Fields};
 use crate::guard::{Failure, Result};
 use extendr_api::prelude::*;
-use kliepnet_core::data::Samples;
 use kliepnet_core::error;
-use kliepnet_core::factors::factor_variables;
+use kliepnet_core::features::factors::factor_variables;
 use kliepnet_core::features::{Basis, Features, Products, Rbf, Table};
+use kliepnet_core::samples::Samples;
 use std::sync::Arc;
 
 /// A family of features and its settings.

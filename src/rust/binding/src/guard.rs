@@ -1,7 +1,7 @@
 //! The one way out to R: a value, or a failure as a tagged list. Never a panic, never an R error.
 //!
 //! An R error is a long jump and would skip the destructors of every Rust frame it crosses, so
-//! failures travel as ordinary values; R/rust.R turns them into conditions once Rust has unwound.
+//! failures travel as ordinary values; R/fit-rust.R turns them into conditions once Rust has unwound.
 
 use extendr_api::prelude::*;
 use kliepnet_core::error::Error as CoreError;
@@ -124,7 +124,7 @@ fn note_panic(info: &PanicHookInfo<'_>) {
     *PANIC_PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place;
 }
 
-/// Run the body of an exported function: its value, or the failure R/rust.R knows how to read.
+/// Run the body of an exported function: its value, or the failure R/fit-rust.R knows how to read.
 pub fn guard(body: impl FnOnce() -> Result<Robj>) -> Robj {
     // The standard library is linked into this library alone, so the hook is nobody else's.
     static SILENCE: Once = Once::new();

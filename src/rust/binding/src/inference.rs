@@ -1,16 +1,17 @@
 //! Debiased estimates of single edges.
 
-use crate::convert::{self, counts, named_list, Fields};
+use crate::convert::{self, counts, named_list, unknown, Fields};
 use crate::family::Family;
-use crate::fit::{standardize, unknown};
 use crate::guard::{guard, Failure, Result};
 use crate::run::run;
+use crate::settings::standardize;
 use extendr_api::prelude::*;
-use kliepnet_core::data::{Samples, Standardize};
-use kliepnet_core::factors::{factor_index, factor_variables, PenaltyFactors};
-use kliepnet_core::inference::{infer, Edge, Estimator, Inference, Settings};
-use kliepnet_core::loss::{Direction, Loss};
-use kliepnet_core::problem::Problem;
+use kliepnet_core::features::factors::{factor_index, factor_variables};
+use kliepnet_core::inference::debias::{infer, DebiasSettings, Edge, Estimator, Inference};
+use kliepnet_core::objective::loss::{Direction, Loss};
+use kliepnet_core::objective::penalty_factor::PenaltyFactors;
+use kliepnet_core::objective::problem::Problem;
+use kliepnet_core::samples::{Samples, Standardize};
 
 extendr_module! {
     mod inference;
@@ -22,7 +23,7 @@ struct Request {
     family: Family,
     standardize: Standardize,
     factors: Vec<usize>,
-    settings: Settings,
+    settings: DebiasSettings,
     threads: usize,
 }
 
@@ -34,15 +35,15 @@ impl Request {
             family: Family::read(features)?,
             standardize,
             factors: factors(&Fields::new(edges, "edges")?)?,
-            settings: Settings {
+            settings: DebiasSettings {
                 lambda: fields.positive("lambda")?,
                 row_lambda: fields.positive("row_lambda")?,
                 estimator: estimator(&fields.string("estimator")?)?,
                 refit: convert::flag(&fields.get("refit")?, "refit")?,
                 within: standardize == Standardize::Within,
-                tolerance: fields.share("tol")?,
+                tol: fields.share("tol")?,
                 max_iter: fields.count("max_iter")?,
-                draws: fields.count("n_boot")?,
+                n_boot: fields.count("n_boot")?,
                 seed: convert::whole(&fields.get("seed")?, "seed")?,
             },
             threads: fields.count("threads")?,
@@ -104,7 +105,7 @@ fn for_r(inference: &Inference) -> Result<Robj> {
     let variables = || first.iter().map(|(factor, _)| factor_variables(*factor));
     named_list([
         ("status", Robj::from(inference.status.name())),
-        ("kkt", Robj::from(inference.residual)),
+        ("kkt", Robj::from(inference.kkt)),
         ("largest", Robj::from(inference.largest)),
         ("first_from", counts(variables().map(|(_, v)| v + 1))?),
         ("first_to", counts(variables().map(|(u, _)| u + 1))?),
@@ -112,7 +113,7 @@ fn for_r(inference: &Inference) -> Result<Robj> {
         ("estimate", numbers(|edge| edge.estimate)),
         ("se", numbers(|edge| edge.error)),
         ("support", counts(edges.iter().map(|edge| edge.support))?),
-        ("row_kkt", numbers(|edge| edge.residual)),
+        ("row_kkt", numbers(|edge| edge.kkt)),
         ("edge_status", Robj::from(edge_status)),
         ("max_plain", Robj::from(inference.maxima.plain.clone())),
         ("max_studentized", Robj::from(inference.maxima.studentised.clone())),

@@ -10,8 +10,11 @@ mod guard;
 mod rapi;
 mod run;
 
-mod baselines;
 mod family;
+mod settings;
+mod steps;
+
+mod compare;
 mod fit;
 mod inference;
 mod probe;
@@ -22,7 +25,7 @@ use extendr_api::prelude::*;
 
 extendr_module! {
     mod kliepnet;
-    use baselines;
+    use compare;
     use fit;
     use inference;
     use probe;

@@ -143,7 +143,7 @@ impl Progress {
         self.drawn = now;
         self.at = Instant::now();
         let arguments = Pairlist::from_pairs([("done", now.0), ("total", now.1)]);
-        // R/rust.R wraps the function: FALSE is a Ctrl-C that arrived while it drew. An R error
+        // R/fit-rust.R wraps the function: FALSE is a Ctrl-C that arrived while it drew. An R error
         // here is one that the wrapper could not catch, and has been reported by R.
         match function.call(arguments) {
             Ok(go_on) if go_on.as_bool() == Some(true) => Ok(()),

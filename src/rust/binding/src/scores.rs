@@ -2,12 +2,12 @@
 
 use crate::convert::{count, matrix, matrix_for_r, named_list, string, Fields};
 use crate::family::Family;
-use crate::fit::{standardize, MOST_STEPS};
 use crate::guard::{guard, Failure, Result};
+use crate::settings::{standardize, MOST_STEPS};
 use extendr_api::prelude::*;
-use kliepnet_core::data::{Samples, Scaling};
-use kliepnet_core::factors::factor_index;
+use kliepnet_core::features::factors::factor_index;
 use kliepnet_core::features::{Coefficients, Features};
+use kliepnet_core::samples::{Samples, Scaling};
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
 
 extendr_module! {

@@ -2,12 +2,12 @@
 //!
 //! `cargo bench -p kliepnet-core --bench pass` prints both and their ratio.
 
-use kliepnet_core::data::{Samples, Standardize};
-use kliepnet_core::factors::PenaltyFactors;
+use kliepnet_core::design::scan::{Query, Scanner};
 use kliepnet_core::features::{Basis, Products};
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::scan::{Query, Scanner};
-use kliepnet_core::simd::dispatch;
+use kliepnet_core::numerics::simd::dispatch;
+use kliepnet_core::objective::penalty_factor::PenaltyFactors;
+use kliepnet_core::samples::{Samples, Standardize};
 use ndarray::Array2;
 use pulp::{Simd, WithSimd};
 use rand::SeedableRng;
@@ -64,10 +64,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scanner = Scanner::new(&features);
     let mut weights = vec![1.0 / n as f64; 2 * n];
     weights[n..].fill(-1.0 / n as f64);
-    let penalty = PenaltyFactors::equal();
+    let penalty_factor = PenaltyFactors::equal();
     let monitor = Monitor::new();
-    let query =
-        Query { weights: &weights, penalty: &penalty, level: 3.0 * (2.0 / n as f64).sqrt() };
+    let query = Query {
+        weights: &weights,
+        penalty_factor: &penalty_factor,
+        level: 3.0 * (2.0 / n as f64).sqrt(),
+    };
     // Each pair costs one multiplication and one addition a row.
     let operations = (features.factors() * 2 * features.rows()) as f64;
     let (mut peak, mut pass) = (0.0_f64, 0.0_f64);

@@ -1,16 +1,16 @@
-//! Seconds for whole paths, by solver and shape: `cargo bench -p kliepnet-core --bench path`.
+//! Seconds for whole paths, by solver and penalty: `cargo bench -p kliepnet-core --bench path`.
 //!
-//! Words after `--` keep the cases whose name has one of them; `METHOD=Auto` keeps one solver,
+//! Words after `--` keep the cases whose name has one of them; `SOLVER=Auto` keeps one solver,
 //! `THREADS=2` uses two threads instead of one, `STEPS=1` prints every step.
 
-use kliepnet_core::data::{Samples, Standardize};
-use kliepnet_core::factors::PenaltyFactors;
 use kliepnet_core::features::{Basis, Products};
-use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Grid, Method, Normalizer, Settings};
-use kliepnet_core::problem::{Problem, Status};
-use kliepnet_core::reweight::Shape;
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::objective::loss::{Direction, Loss};
+use kliepnet_core::objective::penalty_factor::PenaltyFactors;
+use kliepnet_core::objective::problem::Problem;
+use kliepnet_core::path::{fit, Grid, Settings, SolverChoice};
+use kliepnet_core::samples::{Samples, Standardize};
 use ndarray::Array2;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -24,7 +24,7 @@ struct Case {
     n: usize,
     basis: Basis,
     grid: Grid,
-    methods: &'static [Method],
+    solvers: &'static [SolverChoice],
 }
 
 fn problem(case: &Case) -> Result<Problem, Box<dyn Error>> {
@@ -38,20 +38,9 @@ fn problem(case: &Case) -> Result<Problem, Box<dyn Error>> {
     Ok(Problem::new(features, loss, PenaltyFactors::equal())?)
 }
 
-fn run(case: &Case, method: Method) -> Result<(), Box<dyn Error>> {
+fn run(case: &Case, solver: SolverChoice) -> Result<(), Box<dyn Error>> {
     let problem = problem(case)?;
-    let settings = Settings {
-        lambda1: 0.1,
-        grid: case.grid.clone(),
-        shape: Shape::GroupLasso,
-        robust: 0.0,
-        method,
-        normalizer: Normalizer::Empirical,
-        tolerance: 1e-6,
-        max_iter: 10_000,
-        numerator: 0..case.n,
-        denominator: case.n..2 * case.n,
-    };
+    let settings = Settings { solver, max_iter: 10_000, ..Settings::new(0.1, case.grid.clone()) };
     let mut best = f64::INFINITY;
     let mut path = fit(&problem, &settings, &Monitor::new())?;
     let started = Instant::now();
@@ -67,18 +56,18 @@ fn run(case: &Case, method: Method) -> Result<(), Box<dyn Error>> {
                 step.lambda2,
                 step.status.name(),
                 step.iterations,
-                step.coefficients.len(),
+                step.estimate.coefficients.len(),
                 step.seconds
             );
         }
     }
     let failed = path.steps.iter().filter(|step| step.status != Status::Converged).count();
     let iterations: usize = path.steps.iter().map(|step| step.iterations).sum();
-    let detected = path.steps.last().map_or(0, |step| step.coefficients.len());
+    let detected = path.steps.last().map_or(0, |step| step.estimate.coefficients.len());
     println!(
         "{:<22} {:<8} {:>8.4} s  {} steps, {} not converged, {} iterations, {} detected, {} passes",
         case.name,
-        format!("{method:?}"),
+        format!("{solver:?}"),
         best,
         path.steps.len(),
         failed,
@@ -101,8 +90,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn run_all() -> Result<(), Box<dyn Error>> {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let paper: Vec<f64> = (0..20).map(|k| 10_f64.powf(-4.0 * f64::from(k) / 19.0)).collect();
-    let all: &[Method] = &[Method::Auto, Method::Primal, Method::Dual];
-    let auto: &[Method] = &[Method::Auto];
+    let all: &[SolverChoice] = &[SolverChoice::Auto, SolverChoice::Primal, SolverChoice::Dual];
+    let auto: &[SolverChoice] = &[SolverChoice::Auto];
     let quartic = Basis {
         power: 1.0,
         pair: (0..=4)
@@ -112,14 +101,14 @@ fn run_all() -> Result<(), Box<dyn Error>> {
         single: vec![1, 2, 3, 4],
     };
     let gaussian = Basis::gaussian();
-    let down = |count, min_ratio| Grid::Geometric { count, min_ratio };
-    let case = |name, d, n, basis: &Basis, grid, methods| Case {
+    let down = |nlambda, lambda_min_ratio| Grid::Geometric { nlambda, lambda_min_ratio };
+    let case = |name, d, n, basis: &Basis, grid, solvers| Case {
         name,
         d,
         n,
         basis: basis.clone(),
         grid,
-        methods,
+        solvers,
     };
     let cases = [
         case("paper d=40", 40, 150, &gaussian, Grid::Given(paper.clone()), all),
@@ -133,9 +122,9 @@ fn run_all() -> Result<(), Box<dyn Error>> {
     ];
     for case in &cases {
         if wanted.is_empty() || wanted.iter().any(|name| case.name.contains(name.as_str())) {
-            for method in case.methods {
-                if std::env::var("METHOD").map_or(true, |name| format!("{method:?}") == name) {
-                    run(case, *method)?;
+            for solver in case.solvers {
+                if std::env::var("SOLVER").map_or(true, |name| format!("{solver:?}") == name) {
+                    run(case, *solver)?;
                 }
             }
         }

@@ -1,38 +1,27 @@
 //! Sparse changes between two Markov networks by density-ratio estimation (KLIEP).
 //!
-//! Nothing here knows about R. A module uses only what stands above it.
+//! Nothing here knows about R. The modules are the stages that the data pass, in this order; a stage
+//! uses only those declared before it, and `tests/suite/stages.rs` checks that.
 
 pub mod error;
 pub mod monitor;
 
-pub mod dense;
-pub mod kernel;
-pub mod simd;
+pub mod numerics;
 
-pub mod data;
-pub mod factors;
+pub mod samples;
+
 pub mod features;
-pub mod loss;
-pub mod penalty;
-pub mod problem;
-pub mod reweight;
-pub mod scan;
 
-pub mod screen;
-pub mod streamed;
-pub mod whole;
-pub mod working;
+pub mod objective;
+
+pub mod design;
 
 pub mod solver;
-
-pub mod gaussian;
-pub mod strategy;
-pub mod trim;
 
 pub mod path;
 
 pub mod inference;
 
-pub mod baselines;
+pub mod compare;
 
 pub mod simulate;

@@ -1,10 +1,10 @@
 //! Pairs of samples that are hard to fit, as recipes that a failing test can shrink.
 
-use kliepnet_core::data::Standardize;
 use kliepnet_core::error::Error;
 use kliepnet_core::features::Basis;
-use kliepnet_core::loss::Direction;
 use kliepnet_core::monitor::Monitor;
+use kliepnet_core::objective::loss::Direction;
+use kliepnet_core::samples::Standardize;
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,22 +1,27 @@
 //! Whatever the samples: a solution with a certificate, or a status or an error with a name; finite
 //! numbers, and an end in time.
 
-#[path = "../../core/tests/suite/common/mod.rs"]
-mod common;
+#[path = "../../core/tests/suite/cases/mod.rs"]
+mod cases;
 
-use common::judge::Judge;
-use common::Case;
-use kliepnet_core::baselines::{dtrace, flasso, importance, Moments};
-use kliepnet_core::data::{Samples, Standardize};
+use cases::reference::Reference;
+use cases::Case;
+use kliepnet_core::compare::dtrace::Entry;
+use kliepnet_core::compare::{dtrace, flasso, importance, Moments};
 use kliepnet_core::error::{Error, Result};
-use kliepnet_core::factors::{factor_index, PenaltyFactors};
+use kliepnet_core::features::factors::factor_index;
 use kliepnet_core::features::{Basis, Coefficients, Features, Products, Rbf, Table};
-use kliepnet_core::inference::{self, EdgeStatus, Estimator};
-use kliepnet_core::loss::{Direction, Loss};
+use kliepnet_core::inference::debias::{infer, DebiasSettings, EdgeStatus, Estimator};
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Grid, Method, Normalizer, Path, Settings, Step};
-use kliepnet_core::problem::{Problem, Status};
-use kliepnet_core::reweight::Shape;
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::objective::loss::{Direction, Loss};
+use kliepnet_core::objective::penalty_factor::PenaltyFactors;
+use kliepnet_core::objective::problem::Problem;
+use kliepnet_core::objective::reweight::PenaltyShape;
+use kliepnet_core::path::{
+    fit, Grid, KliepPath, KliepStep, Normalizer, Settings, SolverChoice, Step,
+};
+use kliepnet_core::samples::{Samples, Standardize};
 use kliepnet_properties::{bases, directions, hard, in_time, Hard, Twist, Values};
 use ndarray::{concatenate, Array2, Axis};
 use proptest::prelude::*;
@@ -66,56 +71,67 @@ fn problem(case: &Case) -> Result<Problem> {
 }
 
 /// What holds for every path: numbers, in order, with an end that has a name.
-fn assert_path(path: &Path, count: usize) {
+fn assert_path(path: &KliepPath, count: usize) {
     assert!(path.lambda_max.is_finite() && path.lambda_max >= 0.0, "{}", path.lambda_max);
     let ends_early = path.steps.last().is_some_and(|step| step.status == Status::Unbounded);
     assert!(path.steps.len() == count || ends_early, "{} steps", path.steps.len());
     for step in &path.steps {
-        assert!(step.lambda2.is_finite() && finite(&step.coefficients), "{step:?}");
+        assert!(step.lambda2.is_finite() && finite(&step.estimate.coefficients), "{step:?}");
         if step.status == Status::Unbounded {
-            assert_eq!(step.objective, f64::NEG_INFINITY);
+            assert_eq!(step.certificate.objective, f64::NEG_INFINITY);
             continue;
         }
-        let numbers =
-            [step.objective, step.residual, step.log_normalizer, step.mean_score, step.seconds];
+        let numbers = [
+            step.certificate.objective,
+            step.certificate.kkt,
+            step.estimate.log_normalizer,
+            step.estimate.mean_score,
+            step.seconds,
+        ];
         assert!(numbers.iter().all(|value| value.is_finite()), "{step:?}");
     }
 }
 
 /// The largest feature: what rounding errors of `xi` are relative to.
-fn largest_feature(judge: &Judge) -> f64 {
-    let (_, rows) = judge.affine();
+fn largest_feature(reference: &Reference) -> f64 {
+    let (_, rows) = reference.affine();
     rows.iter().flatten().flatten().fold(0.0, |top: f64, value| top.max(value.abs()))
 }
 
 /// What a step says of itself is so by the definitions.
-fn assert_certified(case: &Case, path: &Path, lambda1: f64) {
-    let judge = case.judge();
-    let unit = largest_feature(&judge);
+fn assert_certified(case: &Case, path: &KliepPath, lambda1: f64) {
+    let reference = case.reference();
+    let unit = largest_feature(&reference);
     for step in path.steps.iter().filter(|step| step.status == Status::Converged) {
-        let verdict = judge.verdict(&judge.theta(&step.coefficients), lambda1, step.lambda2);
+        let expected =
+            reference.certify(&reference.theta(&step.estimate.coefficients), lambda1, step.lambda2);
         if lambda1 > 0.0 {
-            let enough = TOLERANCE * verdict.objective.abs().max(1e-3) + ROUNDING * verdict.scale;
-            assert!(step.gap <= enough, "gap {} for {enough}: {step:?}", step.gap);
-            // A solver in the dual may have better weights than the judge's to certify theta with.
-            let beyond = step.gap - verdict.gap;
-            assert!(beyond <= ROUNDING * verdict.scale, "gap {} {step:?}", verdict.gap);
+            let enough = TOLERANCE * expected.objective.abs().max(1e-3) + ROUNDING * expected.scale;
+            assert!(
+                step.certificate.gap <= enough,
+                "gap {} for {enough}: {step:?}",
+                step.certificate.gap
+            );
+            // A solver in the dual may have better weights to certify theta with than the reference.
+            let beyond = step.certificate.gap - expected.gap;
+            assert!(beyond <= ROUNDING * expected.scale, "gap {} {step:?}", expected.gap);
         } else {
             let enough = TOLERANCE * path.lambda_max + ROUNDING * unit;
-            assert!(verdict.residual <= enough, "{} for {enough}: {step:?}", verdict.residual);
+            assert!(expected.kkt <= enough, "{} for {enough}: {step:?}", expected.kkt);
         }
-        let off = (step.objective - verdict.objective).abs();
-        assert!(off <= ROUNDING * verdict.scale, "{off}: {step:?}");
+        let off = (step.certificate.objective - expected.objective).abs();
+        assert!(off <= ROUNDING * expected.scale, "{off}: {step:?}");
     }
 }
 
 /// A valid gap bounds how far the objective is above anyone else's.
-fn assert_gaps_bound(case: &Case, path: &Path, other: &Path, lambda1: f64) {
-    let judge = case.judge();
+fn assert_gaps_bound(case: &Case, path: &KliepPath, other: &KliepPath, lambda1: f64) {
+    let reference = case.reference();
     for (own, other) in path.steps.iter().zip(&other.steps) {
-        let verdict = judge.verdict(&judge.theta(&own.coefficients), lambda1, own.lambda2);
-        let beyond = own.objective - other.objective - own.gap;
-        assert!(beyond <= ROUNDING * verdict.scale, "{beyond}: {own:?} {other:?}");
+        let expected =
+            reference.certify(&reference.theta(&own.estimate.coefficients), lambda1, own.lambda2);
+        let beyond = own.certificate.objective - other.certificate.objective - own.certificate.gap;
+        assert!(beyond <= ROUNDING * expected.scale, "{beyond}: {own:?} {other:?}");
     }
 }
 
@@ -123,19 +139,19 @@ fn ridges() -> impl Strategy<Value = f64> {
     select(vec![0.1, 1e-3, 10.0, 0.0])
 }
 
-fn methods() -> impl Strategy<Value = Method> {
-    select(vec![Method::Auto, Method::Primal, Method::Dual])
+fn solvers() -> impl Strategy<Value = SolverChoice> {
+    select(vec![SolverChoice::Auto, SolverChoice::Primal, SolverChoice::Dual])
 }
 
 fn grids() -> impl Strategy<Value = Grid> {
     let given = Grid::Given(vec![1.0, 0.1, 1e-3, 0.0]);
-    select(vec![Grid::Geometric { count: 4, min_ratio: 0.05 }, given])
+    select(vec![Grid::Geometric { nlambda: 4, lambda_min_ratio: 0.05 }, given])
 }
 
 /// Settings that keep what does not converge short.
-fn settings(case: &Case, lambda1: f64, grid: Grid, method: Method) -> Settings {
-    let base = case.settings(lambda1, grid, method);
-    Settings { tolerance: TOLERANCE, max_iter: 2000, ..base }
+fn settings(lambda1: f64, grid: Grid, solver: SolverChoice) -> Settings {
+    let base = cases::settings(lambda1, grid, solver);
+    Settings { tol: TOLERANCE, max_iter: 2000, ..base }
 }
 
 /// The tests below accept refusals and other ends than convergence: neither may be the rule.
@@ -146,13 +162,13 @@ fn most_recipes_are_fitted() {
     for _ in 0..200 {
         let recipe = hard().new_tree(&mut runner).unwrap().current();
         let case = case(&recipe, Basis::gaussian(), Direction::Symmetric);
-        let grid = Grid::Geometric { count: 4, min_ratio: 0.05 };
-        let settings = settings(&case, 0.1, grid, Method::Auto);
+        let grid = Grid::Geometric { nlambda: 4, lambda_min_ratio: 0.05 };
+        let settings = settings(0.1, grid, SolverChoice::Auto);
         let path = problem(&case).and_then(|problem| fit(&problem, &settings, &Monitor::new()));
         match path {
             Ok(path) => {
                 steps += path.steps.len();
-                let done = |step: &&Step| step.status == Status::Converged;
+                let done = |step: &&KliepStep| step.status == Status::Converged;
                 converged += path.steps.iter().filter(done).count();
             }
             Err(_) => refused += 1,
@@ -171,14 +187,14 @@ proptest! {
         basis in bases(),
         direction in directions(),
         lambda1 in ridges(),
-        method in methods(),
+        solver in solvers(),
         grid in grids(),
         kind in 0_usize..6,
     ) {
         let mut case = case(&recipe, basis, direction);
-        let mut rng = common::random(recipe.seed);
-        case.penalty = common::penalty_factors(kind, recipe.variables, &mut rng);
-        let settings = settings(&case, lambda1, grid, method);
+        let mut rng = cases::random(recipe.seed);
+        case.penalty = cases::penalty_factors(kind, recipe.variables, &mut rng);
+        let settings = settings(lambda1, grid, solver);
         let problem = match problem(&case) {
             Ok(problem) => problem,
             Err(error) => {
@@ -191,8 +207,11 @@ proptest! {
                 assert_path(&path, 4);
                 assert_certified(&case, &path, lambda1);
                 if lambda1 > 0.0 {
-                    let peer = if method == Method::Auto { Method::Dual } else { Method::Auto };
-                    let peer = Settings { method: peer, ..settings };
+                    let peer = match solver {
+                        SolverChoice::Auto => SolverChoice::Dual,
+                        _ => SolverChoice::Auto,
+                    };
+                    let peer = Settings { solver: peer, ..settings };
                     let other = in_time(LIMIT, |monitor| fit(&problem, &peer, monitor)).unwrap();
                     assert_gaps_bound(&case, &path, &other, lambda1);
                     assert_gaps_bound(&case, &other, &path, lambda1);
@@ -206,15 +225,15 @@ proptest! {
     fn plain_samples_are_always_fitted(
         recipe in hard(),
         direction in directions(),
-        method in methods(),
+        solver in solvers(),
     ) {
         // What a user has who standardises: any scale and any tail, no column without values.
         prop_assume!(!matches!(recipe.twist, Twist::EqualRows | Twist::Constant));
         prop_assume!(matches!(recipe.values, Values::Normal | Values::Heavy));
         let recipe = Hard { standardize: Standardize::Within, ..recipe };
         let case = case(&recipe, Basis::gaussian(), direction);
-        let grid = Grid::Geometric { count: 4, min_ratio: 0.05 };
-        let settings = Settings { max_iter: 20_000, ..settings(&case, 0.1, grid, method) };
+        let grid = Grid::Geometric { nlambda: 4, lambda_min_ratio: 0.05 };
+        let settings = Settings { max_iter: 20_000, ..settings(0.1, grid, solver) };
         let problem = problem(&case).unwrap();
         let path = in_time(LIMIT, |monitor| fit(&problem, &settings, monitor)).unwrap();
         assert_path(&path, 4);
@@ -229,10 +248,10 @@ proptest! {
         recipe in hard(),
         direction in directions(),
         lambda1 in ridges(),
-        shape in select(vec![
-            Shape::GroupLasso,
-            Shape::Adaptive { gamma: 1.0, share: 0.1 },
-            Shape::Mcp { gamma: 3.0 },
+        penalty in select(vec![
+            PenaltyShape::GroupLasso,
+            PenaltyShape::Adaptive { gamma: 1.0, first_share: 0.1 },
+            PenaltyShape::Mcp { gamma: 3.0 },
         ]),
         robust in select(vec![0.0, 0.1, 0.45]),
         normalizer in select(vec![Normalizer::Empirical, Normalizer::Gaussian]),
@@ -240,9 +259,9 @@ proptest! {
         // Trimming is for normalisers by samples.
         let robust = if normalizer == Normalizer::Gaussian { 0.0 } else { robust };
         let case = case(&recipe, Basis::gaussian(), direction);
-        let grid = Grid::Geometric { count: 4, min_ratio: 0.1 };
-        let base = settings(&case, lambda1, grid, Method::Auto);
-        let settings = Settings { shape, robust, normalizer, max_iter: 500, ..base };
+        let grid = Grid::Geometric { nlambda: 4, lambda_min_ratio: 0.1 };
+        let base = settings(lambda1, grid, SolverChoice::Auto);
+        let settings = Settings { penalty, robust, normalizer, max_iter: 500, ..base };
         let path = problem(&case).and_then(|problem| {
             in_time(LIMIT, |monitor| fit(&problem, &settings, monitor))
         });
@@ -270,9 +289,8 @@ proptest! {
         }
         let table = Features::from(Table::new(rows, Arc::from(table), &sizes).unwrap());
         let radial = Features::from(Rbf::new(samples, 1.0).unwrap());
-        let case = case(&recipe, Basis::gaussian(), direction);
-        let grid = Grid::Geometric { count: 3, min_ratio: 0.1 };
-        let settings = Settings { max_iter: 20_000, ..settings(&case, 0.1, grid, Method::Auto) };
+        let grid = Grid::Geometric { nlambda: 3, lambda_min_ratio: 0.1 };
+        let settings = Settings { max_iter: 20_000, ..settings(0.1, grid, SolverChoice::Auto) };
         let [own, stored] = [radial, table].map(|features| {
             let penalty = PenaltyFactors::Each(vec![1.0; features.factors()]);
             let loss = Loss::density_ratio(direction, x.nrows(), y.nrows());
@@ -283,8 +301,9 @@ proptest! {
         for (one, other) in own.steps.iter().zip(&stored.steps) {
             assert_eq!((one.status, other.status), (Status::Converged, Status::Converged));
             // Each within its gap of the same minimum, at penalties equal up to rounding.
-            let off = (one.objective - other.objective).abs();
-            assert!(off <= one.gap.max(other.gap) + ROUNDING, "{off}: {one:?}");
+            let off = (one.certificate.objective - other.certificate.objective).abs();
+            let gap = one.certificate.gap.max(other.certificate.gap);
+            assert!(off <= gap + ROUNDING, "{off}: {one:?}");
         }
     }
 
@@ -294,29 +313,23 @@ proptest! {
         let gram = |sample: &Array2<f64>| sample.t().dot(sample) / sample.nrows() as f64;
         let (s, t) = (gram(&x), gram(&y));
         let moments = Moments::new(s.view(), t.view()).unwrap();
-        let grid = Grid::Geometric { count: 4, min_ratio: 0.1 };
-        let limits = (TOLERANCE, 2000);
-        let fused = flasso::Settings {
-            lambda1,
-            grid: grid.clone(),
-            tolerance: limits.0,
-            max_iter: limits.1,
-        };
-        let path = in_time(LIMIT, |monitor| flasso::fit(&moments, &fused, monitor)).unwrap();
+        let grid = Grid::Geometric { nlambda: 4, lambda_min_ratio: 0.1 };
+        let settings = settings(lambda1, grid, SolverChoice::Auto);
+        let path = in_time(LIMIT, |monitor| flasso::fit(&moments, &settings, monitor)).unwrap();
         for step in &path.steps {
-            let numbers = [step.objective, step.residual, step.lambda2];
+            let numbers = [step.certificate.objective, step.certificate.kkt, step.lambda2];
             assert!(numbers.iter().all(|value| value.is_finite()), "{step:?}");
-            assert!(step.coefficients.iter().all(|row| row.x.is_finite() && row.y.is_finite()));
+            let rows = &step.estimate.coefficients;
+            assert!(rows.iter().all(|row| row.x.is_finite() && row.y.is_finite()));
             assert_ne!(step.status, Status::Unbounded, "sums of squares have a minimum");
         }
-        let traced = dtrace::Settings { grid, tolerance: limits.0, max_iter: limits.1 };
-        let path = in_time(LIMIT, |monitor| dtrace::fit(&moments, &traced, monitor)).unwrap();
+        let path = in_time(LIMIT, |monitor| dtrace::fit(&moments, &settings, monitor)).unwrap();
         for step in &path.steps {
-            assert!(step.entries.iter().all(|entry| entry.value.is_finite()), "{step:?}");
+            assert!(step.estimate.iter().all(|entry| entry.value.is_finite()), "{step:?}");
             if step.status == Status::Converged {
-                let worst = dtrace_residual(&s, &t, step);
+                let worst = dtrace_kkt(&s, &t, step);
                 let size = s.iter().chain(&t).fold(1.0, |top: f64, value| top.max(value.abs()));
-                let theta = step.entries.iter().fold(1.0, |top: f64, e| top.max(e.value.abs()));
+                let theta = step.estimate.iter().fold(1.0, |top: f64, e| top.max(e.value.abs()));
                 let enough = TOLERANCE * path.lambda_max + 1e-12 * size * size * theta;
                 assert!(worst <= enough, "{worst} for {enough}: {step:?}");
             }
@@ -329,17 +342,16 @@ proptest! {
         let Some(stack) = importance_stack(&recipe, &x, &y) else {
             return Ok(());
         };
-        let grid = Grid::Geometric { count: 3, min_ratio: 0.2 };
-        let settings =
-            importance::Settings { lambda1, grid, tolerance: 1e-6, max_iter: 200 };
+        let grid = Grid::Geometric { nlambda: 3, lambda_min_ratio: 0.2 };
+        let settings = Settings { max_iter: 200, ..Settings::new(lambda1, grid) };
         let edges = PenaltyFactors::ByKind { single: 0.0, edge: 1.0 };
         for method in [importance::glasso, importance::flasso] {
             let path = in_time(LIMIT, |monitor| method(&stack, &edges, &settings, monitor));
             match path {
                 Ok(path) => {
                     for step in &path.steps {
-                        assert!(step.networks.iter().all(finite), "{step:?}");
-                        assert!(!step.objective.is_nan(), "{step:?}");
+                        assert!(step.estimate.networks.iter().all(finite), "{step:?}");
+                        assert!(!step.certificate.objective.is_nan(), "{step:?}");
                     }
                 }
                 Err(error) => assert_named(&error),
@@ -357,19 +369,19 @@ proptest! {
         let d = recipe.variables;
         let factors: Vec<usize> =
             (1..d).flat_map(|u| (0..u).map(move |v| factor_index(u, v))).collect();
-        let settings = inference::Settings {
+        let settings = DebiasSettings {
             lambda: 1.1,
             row_lambda: 0.2,
             estimator,
             refit,
             within: case.standardize == Standardize::Within,
-            tolerance: 1e-6,
+            tol: 1e-6,
             max_iter: 2000,
-            draws: 50,
+            n_boot: 50,
             seed: 1,
         };
         let outcome = problem(&case).and_then(|problem| {
-            in_time(LIMIT, |monitor| inference::infer(problem, &factors, &settings, monitor))
+            in_time(LIMIT, |monitor| infer(problem, &factors, &settings, monitor))
         });
         match outcome {
             Ok(inference) => {
@@ -387,10 +399,10 @@ proptest! {
 }
 
 /// The worst violation of the optimality condition of a D-trace fit, from its formula.
-fn dtrace_residual(s: &Array2<f64>, t: &Array2<f64>, step: &dtrace::Step) -> f64 {
+fn dtrace_kkt(s: &Array2<f64>, t: &Array2<f64>, step: &Step<Vec<Entry>>) -> f64 {
     let d = s.nrows();
     let mut delta = Array2::<f64>::zeros((d, d));
-    for entry in &step.entries {
+    for entry in &step.estimate {
         delta[(entry.row, entry.column)] = entry.value;
         delta[(entry.column, entry.row)] = entry.value;
     }
@@ -398,9 +410,9 @@ fn dtrace_residual(s: &Array2<f64>, t: &Array2<f64>, step: &dtrace::Step) -> f64
     let slope = (&product + &product.t()) * 0.5 - (s - t);
     let off = slope.iter().zip(&delta).map(|(g, value)| {
         if *value == 0.0 {
-            g.abs() - step.lambda
+            g.abs() - step.lambda2
         } else {
-            (g + step.lambda * value.signum()).abs()
+            (g + step.lambda2 * value.signum()).abs()
         }
     });
     off.fold(0.0, f64::max)
@@ -413,7 +425,7 @@ fn importance_stack(recipe: &Hard, x: &Array2<f64>, y: &Array2<f64>) -> Option<i
     let pooled = Samples::new(x.view(), y.view(), Standardize::Pooled).ok()?;
     let rows = pooled.rows();
     let both = Array2::from_shape_vec((d, rows), pooled.into_values()).ok()?.reversed_axes();
-    let points = common::normals(POINTS * d, 1.5, &mut common::random(recipe.seed));
+    let points = cases::normals(POINTS * d, 1.5, &mut cases::random(recipe.seed));
     let points = Array2::from_shape_vec((POINTS, d), points).ok()?;
     let density = |row: ndarray::ArrayView1<'_, f64>| -> f64 {
         let unit = (2.0 * std::f64::consts::PI * 2.25_f64).ln();

@@ -5,10 +5,10 @@
 //! product `s_u s_v` and the square `s_u^2`.
 
 use super::Place;
-use crate::data::Samples;
 use crate::error::{Error, Result};
-use crate::factors::{factor_variables, pairwise_factors};
-use crate::simd::{axpy_product, dot3};
+use crate::features::factors::{factor_variables, pairwise_factors};
+use crate::numerics::simd::{axpy_product, dot3};
+use crate::samples::Samples;
 use pulp::Simd;
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! A radial function of the difference of two variables, computed when asked for.
 
 use super::Place;
-use crate::data::Samples;
 use crate::error::{Error, Result};
-use crate::factors::{factor_variables, pairwise_factors};
+use crate::features::factors::{factor_variables, pairwise_factors};
+use crate::samples::Samples;
 use pulp::Simd;
 use std::ops::Range;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use super::Place;
 use crate::error::{Error, Result};
-use crate::simd::{axpy, dot};
+use crate::numerics::simd::{axpy, dot};
 use pulp::Simd;
 use std::ops::Range;
 use std::sync::Arc;

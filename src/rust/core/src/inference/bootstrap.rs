@@ -2,9 +2,9 @@
 //! standard normal numbers, again and again.
 
 use crate::error::{room_for, Result};
-use crate::kernel::{tile, Panels, COLS, ROWS};
 use crate::monitor::Monitor;
-use crate::simd::dispatch;
+use crate::numerics::simd::dispatch;
+use crate::numerics::tiles::{tile, Panels, COLS, ROWS};
 use pulp::{Simd, WithSimd};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

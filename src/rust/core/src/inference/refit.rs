@@ -1,10 +1,10 @@
 //! The ratio fitted without a penalty on a few factors, by Newton's method.
 
-use super::row::first_column;
+use super::inverse_row::first_column;
 use super::sample::Sample;
-use crate::dense::Cholesky;
 use crate::features::Coefficients;
-use crate::simd::{axpy, dispatch, dot};
+use crate::numerics::cholesky::Cholesky;
+use crate::numerics::simd::{axpy, dispatch, dot};
 use pulp::{Simd, WithSimd};
 
 /// Newton steps before giving up.

@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::features::{Coefficients, Features, Products};
-use crate::loss::{Loss, Weights};
-use crate::problem::Problem;
-use crate::simd::dispatch;
+use crate::numerics::simd::dispatch;
+use crate::objective::loss::{Loss, Weights};
+use crate::objective::problem::Problem;
 use pulp::{Simd, WithSimd};
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! Draws from a Gaussian given by its precision matrix.
 
-use crate::dense::Cholesky;
 use crate::error::{room_for, Error, Result};
 use crate::monitor::Monitor;
+use crate::numerics::cholesky::Cholesky;
 use ndarray::{Array2, ArrayView2};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -3,13 +3,15 @@
 //! On all factors it is the paper's primal; on a working set it takes over from Newton where the
 //! Newton system would be too large.
 
+use crate::design::subproblem::{Point, Subproblem};
+use crate::design::Design;
 use crate::error::Result;
-use crate::loss::Loss;
-use crate::monitor::Monitor;
-use crate::problem::{threshold_bound, Design, Lambda, Point, Status, Tolerance};
-use crate::solver::Solved;
+use crate::objective::certificate::{Status, Tolerance};
+use crate::objective::penalty::Lambda;
+use crate::solver::momentum::Momentum;
+use crate::solver::{Solved, Stop};
 
-/// Iterations between two looks at the certificate, which costs as much as half an iteration.
+/// Iterations between two checks of the certificate, which costs as much as half an iteration.
 const CHECK_EVERY: usize = 10;
 
 /// The solver, with the step size it last used.
@@ -26,67 +28,63 @@ impl Default for Fista {
 
 /// A theta with its scores.
 #[derive(Clone)]
-struct Place {
+struct Iterate {
     theta: Vec<f64>,
     scores: Vec<f64>,
 }
 
-impl Place {
+impl Iterate {
     /// `self + factor (self - other)`; the scores are linear in theta.
-    fn beyond(&self, other: &Place, factor: f64) -> Place {
+    fn beyond(&self, other: &Iterate, factor: f64) -> Iterate {
         let mix =
             |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + factor * (a - b)).collect();
-        Place { theta: mix(&self.theta, &other.theta), scores: mix(&self.scores, &other.scores) }
+        Iterate { theta: mix(&self.theta, &other.theta), scores: mix(&self.scores, &other.scores) }
     }
 }
 
 impl Fista {
     /// Minimise from `start` on.
-    pub fn solve(
+    pub fn solve<D: Design + ?Sized>(
         &mut self,
-        problem: (&dyn Design, &Loss, Lambda),
+        subproblem: &Subproblem<'_, D>,
         start: Vec<f64>,
-        tolerance: Tolerance,
-        max_iter: usize,
-        monitor: &Monitor,
+        stop: Stop<'_>,
     ) -> Result<Solved> {
-        let (design, loss, lambda) = problem;
-        let scores = design.scores(&start);
-        let mut last = Place { theta: start, scores };
+        let scores = subproblem.design.scores(&start);
+        let mut last = Iterate { theta: start, scores };
         let mut ahead = last.clone();
-        let mut momentum = 1.0_f64;
+        let mut momentum = Momentum::default();
         let mut iterations = 0;
         loop {
-            monitor.check()?;
-            let out_of_time = iterations >= max_iter;
+            stop.monitor.check()?;
+            let out_of_time = iterations >= stop.max_iter;
             if iterations % CHECK_EVERY == 0 || out_of_time {
-                let Place { theta, scores } = last.clone();
-                let point = Point::with_scores(design, loss, lambda, theta, scores);
-                if let Some(status) = verdict(problem, &point, tolerance, out_of_time) {
+                let Iterate { theta, scores } = last.clone();
+                let point = subproblem.point_with_scores(theta, scores);
+                if let Some(status) = ending(subproblem, &point, stop.tolerance, out_of_time) {
                     return Ok(Solved { point, iterations, status });
                 }
             }
-            let next = self.step(problem, &ahead);
-            // Overshot: the step turns back against the momentum that led here.
+            let next = self.step(subproblem, &ahead);
             let turn: f64 = (0..next.theta.len())
                 .map(|i| (ahead.theta[i] - next.theta[i]) * (next.theta[i] - last.theta[i]))
                 .sum();
-            if turn > 0.0 {
-                momentum = 1.0;
-                ahead = next.clone();
-            } else {
-                let grown = 0.5 * (1.0 + (1.0 + 4.0 * momentum * momentum).sqrt());
-                ahead = next.beyond(&last, (momentum - 1.0) / grown);
-                momentum = grown;
-            }
+            ahead = match momentum.advance(turn) {
+                Some(factor) => next.beyond(&last, factor),
+                None => next.clone(),
+            };
             last = next;
             iterations += 1;
         }
     }
 
     /// One proximal gradient step from `from`, as long as the quadratic bound allows.
-    fn step(&mut self, problem: (&dyn Design, &Loss, Lambda), from: &Place) -> Place {
-        let (design, loss, lambda) = problem;
+    fn step<D: Design + ?Sized>(
+        &mut self,
+        subproblem: &Subproblem<'_, D>,
+        from: &Iterate,
+    ) -> Iterate {
+        let Subproblem { design, loss, lambda } = *subproblem;
         let weights = loss.weights(&from.scores);
         let xi = design.xi(&weights.alpha);
         self.lipschitz *= 0.95;
@@ -106,7 +104,7 @@ impl Fista {
             let moved: f64 = theta.iter().zip(&from.theta).map(|(a, b)| (a - b).powi(2)).sum();
             // A step too short to move leaves nothing but rounding to compare.
             if moved == 0.0 || curved <= 0.5 * self.lipschitz * moved * (1.0 + 1e-9) {
-                return Place { theta, scores };
+                return Iterate { theta, scores };
             }
             self.lipschitz *= 1.6;
         }
@@ -114,18 +112,19 @@ impl Fista {
 }
 
 /// How a solve ends at this point, if it does.
-fn verdict(
-    (design, loss, lambda): (&dyn Design, &Loss, Lambda),
+fn ending<D: Design + ?Sized>(
+    subproblem: &Subproblem<'_, D>,
     point: &Point,
     tolerance: Tolerance,
     last: bool,
 ) -> Option<Status> {
-    if tolerance.accepts(point) {
+    if tolerance.accepts(&point.certificate) {
         return Some(Status::Converged);
     }
-    if lambda.ridge == 0.0 {
-        let bound = threshold_bound(design, loss, &point.theta, &point.scores);
-        if let Some(status) = Status::beside_threshold(lambda.group, bound, last) {
+    let Lambda { lambda1, lambda2 } = subproblem.lambda;
+    if lambda1 == 0.0 {
+        let bound = subproblem.threshold_bound(&point.theta, &point.scores);
+        if let Some(status) = Status::beside_threshold(lambda2, bound, last) {
             return Some(status);
         }
     }

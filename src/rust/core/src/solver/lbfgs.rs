@@ -5,11 +5,14 @@
 //! and L-BFGS stalls at gaps of 1e-2.) With w the scores of alpha and `w' = H'theta(alpha)`, minus the
 //! dual has the gradient `2 alpha_i / v_i (w_i - w'_i)`, w - w' centred under alpha.
 
+use crate::design::subproblem::{Point, Subproblem};
+use crate::design::Design;
 use crate::error::{Error, Result};
-use crate::loss::{Loss, Weights};
 use crate::monitor::Monitor;
-use crate::penalty::norm;
-use crate::problem::{Design, Lambda, Point, Tolerance};
+use crate::objective::certificate::Tolerance;
+use crate::objective::loss::Weights;
+use crate::objective::penalty::norm;
+use crate::solver::Stop;
 use argmin::core::{
     CostFunction, Error as ArgminError, Executor, Gradient, IterState, Problem, Solver, State,
     TerminationReason, TerminationStatus, KV,
@@ -31,7 +34,7 @@ type Inner = LBFGS<Search, Array1<f64>, Array1<f64>, f64>;
 type Iterate = IterState<Array1<f64>, Array1<f64>, (), (), (), f64>;
 
 /// Where a maximisation of the dual ended.
-pub struct Ended {
+pub struct DualMaximum {
     /// Theta with the weights of its own scores.
     pub point: Point,
     /// The duality gap of theta with the weights that maximise: over a design of all factors as good
@@ -42,15 +45,13 @@ pub struct Ended {
 }
 
 /// Maximise the dual from these scores on until its gap is tolerated; lambda1 must be positive.
-pub fn solve(
-    problem: (&dyn Design, &Loss, Lambda),
+pub fn solve<D: Design + ?Sized>(
+    subproblem: Subproblem<'_, D>,
     start: &[f64],
-    tolerance: Tolerance,
-    max_iter: usize,
-    monitor: &Monitor,
-) -> Result<Ended> {
-    let (design, loss, lambda) = problem;
-    let dual = Dual { design, loss, lambda, monitor, last: RefCell::new(None) };
+    stop: Stop<'_>,
+) -> Result<DualMaximum> {
+    let Stop { tolerance, max_iter, monitor } = stop;
+    let dual = Dual { subproblem, monitor, last: RefCell::new(None) };
     let mut roots = dual.roots(start);
     let mut iterations = 0;
     let mut gap = f64::INFINITY;
@@ -68,8 +69,8 @@ pub fn solve(
         }
     }
     let at = dual.at(&roots);
-    let point = Point::with_scores(design, loss, lambda, at.theta, at.fitted);
-    Ok(Ended { point, gap: at.gap, iterations })
+    let point = subproblem.point_with_scores(at.theta, at.fitted);
+    Ok(DualMaximum { point, gap: at.gap, iterations })
 }
 
 struct Run {
@@ -79,10 +80,8 @@ struct Run {
 
 /// The dual as an optimisation problem; the last evaluation is kept: cost, gradient and the
 /// stopping rule ask for the same point.
-struct Dual<'a> {
-    design: &'a dyn Design,
-    loss: &'a Loss,
-    lambda: Lambda,
+struct Dual<'a, D: ?Sized> {
+    subproblem: Subproblem<'a, D>,
     monitor: &'a Monitor,
     last: RefCell<Option<Evaluation>>,
 }
@@ -104,17 +103,17 @@ impl Evaluation {
     }
 }
 
-impl Dual<'_> {
+impl<D: Design + ?Sized> Dual<'_, D> {
     /// The unknowns at these scores, about 1 in size.
     fn roots(&self, scores: &[f64]) -> Array1<f64> {
-        let alpha = self.loss.weights(scores).alpha;
+        let alpha = self.subproblem.loss.weights(scores).alpha;
         let count = alpha.len() as f64;
         alpha.iter().map(|a| (a * count).sqrt().max(LEAST_START)).collect()
     }
 
     /// The scores whose softmax is `v^2 / |v|^2`.
     fn scores(&self, roots: &Array1<f64>) -> Vec<f64> {
-        let bases = self.loss.terms().iter().flat_map(|term| &term.log_base);
+        let bases = self.subproblem.loss.terms().iter().flat_map(|term| &term.log_base);
         let score = |(v, base): (&f64, &f64)| 2.0 * v.abs().max(LEAST_ROOT).ln() - base;
         roots.iter().zip(bases).map(score).collect()
     }
@@ -157,23 +156,24 @@ impl Dual<'_> {
     }
 
     fn evaluate(&self, roots: &Array1<f64>) -> Evaluation {
+        let Subproblem { design, loss, lambda } = self.subproblem;
         let scores = &self.scores(roots);
-        let weights = self.loss.weights(scores);
-        let mut theta = self.design.xi(&weights.alpha);
+        let weights = loss.weights(scores);
+        let mut theta = design.xi(&weights.alpha);
         let mut conjugate = 0.0;
-        for group in 0..self.design.groups() {
-            let penalty = self.lambda.penalty(self.design.weight(group));
-            let part = &mut theta[self.design.span(group)];
+        for group in 0..design.groups() {
+            let penalty = lambda.penalty(design.weight(group));
+            let part = &mut theta[design.span(group)];
             let size = norm(part);
             conjugate += penalty.conjugate(size);
             let shrink = penalty.shrink(size);
             part.iter_mut().for_each(|x| *x *= shrink);
         }
-        let fitted = self.design.scores(&theta);
-        let value = -self.loss.divergence_from_base(scores, &weights) - conjugate;
+        let fitted = design.scores(&theta);
+        let value = -loss.divergence_from_base(scores, &weights) - conjugate;
         let mut shift: Vec<f64> = fitted.iter().zip(scores).map(|(own, s)| own - s).collect();
-        self.loss.centre(&weights.alpha, &mut shift);
-        let gap = self.loss.divergence(&weights.alpha, &shift);
+        loss.centre(&weights.alpha, &mut shift);
+        let gap = loss.divergence(&weights.alpha, &shift);
         Evaluation {
             roots: roots.clone(),
             scores: scores.clone(),
@@ -187,9 +187,9 @@ impl Dual<'_> {
 }
 
 /// What argmin sees.
-struct Objective<'a>(&'a Dual<'a>);
+struct Objective<'a, D: ?Sized>(&'a Dual<'a, D>);
 
-impl CostFunction for Objective<'_> {
+impl<D: Design + ?Sized> CostFunction for Objective<'_, D> {
     type Param = Array1<f64>;
     type Output = f64;
 
@@ -199,7 +199,7 @@ impl CostFunction for Objective<'_> {
     }
 }
 
-impl Gradient for Objective<'_> {
+impl<D: Design + ?Sized> Gradient for Objective<'_, D> {
     type Param = Array1<f64>;
     type Gradient = Array1<f64>;
 
@@ -207,7 +207,7 @@ impl Gradient for Objective<'_> {
         let at = self.0.at(roots);
         let mut gradient: Vec<f64> =
             at.scores.iter().zip(&at.fitted).map(|(s, own)| s - own).collect();
-        self.0.loss.centre(&at.weights.alpha, &mut gradient);
+        self.0.subproblem.loss.centre(&at.weights.alpha, &mut gradient);
         let slope = at.weights.alpha.iter().zip(roots).map(|(a, v)| 2.0 * a / v);
         gradient.iter_mut().zip(slope).for_each(|(g, s)| *g *= s);
         Ok(Array1::from(gradient))
@@ -215,20 +215,20 @@ impl Gradient for Objective<'_> {
 }
 
 /// L-BFGS that stops at a duality gap.
-struct UntilGap<'a> {
+struct UntilGap<'a, D: ?Sized> {
     inner: Inner,
-    dual: &'a Dual<'a>,
+    dual: &'a Dual<'a, D>,
     tolerance: Tolerance,
 }
 
-impl<'a> Solver<Objective<'a>, Iterate> for UntilGap<'a> {
+impl<'a, D: Design + ?Sized> Solver<Objective<'a, D>, Iterate> for UntilGap<'a, D> {
     fn name(&self) -> &str {
         "L-BFGS until a duality gap"
     }
 
     fn init(
         &mut self,
-        problem: &mut Problem<Objective<'a>>,
+        problem: &mut Problem<Objective<'a, D>>,
         state: Iterate,
     ) -> std::result::Result<(Iterate, Option<KV>), ArgminError> {
         self.inner.init(problem, state)
@@ -236,7 +236,7 @@ impl<'a> Solver<Objective<'a>, Iterate> for UntilGap<'a> {
 
     fn next_iter(
         &mut self,
-        problem: &mut Problem<Objective<'a>>,
+        problem: &mut Problem<Objective<'a, D>>,
         state: Iterate,
     ) -> std::result::Result<(Iterate, Option<KV>), ArgminError> {
         self.inner.next_iter(problem, state)
@@ -247,6 +247,6 @@ impl<'a> Solver<Objective<'a>, Iterate> for UntilGap<'a> {
         if here.is_some_and(|at| at.reached(self.tolerance)) {
             return TerminationStatus::Terminated(TerminationReason::SolverConverged);
         }
-        Solver::<Objective<'a>, Iterate>::terminate(&mut self.inner, state)
+        Solver::<Objective<'a, D>, Iterate>::terminate(&mut self.inner, state)
     }
 }

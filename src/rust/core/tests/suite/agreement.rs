@@ -1,11 +1,13 @@
 //! Three solvers that share little more than the problem find the same theta.
 
-use crate::common::judge::distance;
-use crate::common::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS, METHODS};
+use crate::cases::reference::distance;
+use crate::cases::{
+    cubic, down, penalty_factors, random, samples_of, settings, Case, DIRECTIONS, SOLVERS,
+};
 use kliepnet_core::features::Basis;
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Method, Path};
-use kliepnet_core::problem::Status;
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::path::{fit, KliepPath, SolverChoice};
 use rand::Rng;
 
 /// A random problem with one of four ridges, one or three features a pair, fewer or more rows than
@@ -28,9 +30,9 @@ fn random_problem(number: usize) -> (Case, f64) {
     (case, lambda1)
 }
 
-fn solve(case: &Case, lambda1: f64, method: Method) -> Path {
-    let mut settings = case.settings(lambda1, down(3, 0.1), method);
-    settings.tolerance = 1e-9;
+fn solve(case: &Case, lambda1: f64, solver: SolverChoice) -> KliepPath {
+    let mut settings = settings(lambda1, down(3, 0.1), solver);
+    settings.tol = 1e-9;
     settings.max_iter = 200_000;
     fit(&case.problem(), &settings, &Monitor::new()).unwrap()
 }
@@ -39,24 +41,28 @@ fn solve(case: &Case, lambda1: f64, method: Method) -> Path {
 fn fifty_random_problems() {
     for number in 0..50 {
         let (case, lambda1) = random_problem(number);
-        let judge = case.judge();
-        let paths = METHODS.map(|method| solve(&case, lambda1, method));
-        for (method, path) in METHODS.iter().zip(&paths) {
+        let reference = case.reference();
+        let paths = SOLVERS.map(|solver| solve(&case, lambda1, solver));
+        for (solver, path) in SOLVERS.iter().zip(&paths) {
             for (k, step) in path.steps.iter().enumerate() {
-                let what = format!("problem {number} {method:?} step {k}");
-                assert_eq!(step.status, Status::Converged, "{what}: gap {}", step.gap);
+                let what = format!("problem {number} {solver:?} step {k}");
+                assert_eq!(step.status, Status::Converged, "{what}: gap {}", step.certificate.gap);
                 let best = &paths[0].steps[k];
                 assert_eq!(step.lambda2, best.lambda2);
                 // J is strongly convex: its gap bounds how far theta is from the minimiser.
                 let radius = |gap: f64| (2.0 * gap / lambda1).sqrt();
-                let (own, other) =
-                    (judge.theta(&step.coefficients), judge.theta(&best.coefficients));
+                let (own, other) = (
+                    reference.theta(&step.estimate.coefficients),
+                    reference.theta(&best.estimate.coefficients),
+                );
                 let apart = distance(&own, &other);
                 let rounding = 1e-8 / lambda1.sqrt();
-                let allowed = radius(step.gap) + radius(best.gap) + rounding;
+                let allowed =
+                    radius(step.certificate.gap) + radius(best.certificate.gap) + rounding;
                 assert!(apart <= allowed, "{what}: {apart} apart, {allowed} allowed");
-                let gap = step.gap.max(best.gap) + 1e-13 * (1.0 + step.objective.abs());
-                let differ = (step.objective - best.objective).abs();
+                let gap = step.certificate.gap.max(best.certificate.gap)
+                    + 1e-13 * (1.0 + step.certificate.objective.abs());
+                let differ = (step.certificate.objective - best.certificate.objective).abs();
                 assert!(differ <= gap, "{what}: objectives differ by {differ}, gap {gap}");
             }
         }

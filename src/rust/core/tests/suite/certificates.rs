@@ -1,58 +1,89 @@
-//! What a path says of itself is what the judge finds, at every step and for every solver.
+//! What a path says of itself is what the reference finds, at every step and for every solver.
 
-use crate::common::judge::Judge;
-use crate::common::{
-    cubic, down, penalty_factors, quartic, random, samples_of, Case, DIRECTIONS, METHODS,
+use crate::cases::reference::Reference;
+use crate::cases::{
+    cubic, down, penalty_factors, quartic, random, samples_of, settings, Case, DIRECTIONS, SOLVERS,
 };
-use kliepnet_core::factors::PenaltyFactors;
 use kliepnet_core::features::Basis;
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Grid, Method, Path, Settings, Step};
-use kliepnet_core::problem::Status;
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::objective::penalty_factor::PenaltyFactors;
+use kliepnet_core::path::{fit, Grid, KliepPath, KliepStep, Settings, SolverChoice};
 
 const TOLERANCE: f64 = 1e-6;
 
-/// Objective, residual, gap and log-normaliser of a step against the judge's, up to rounding.
-fn assert_judged(judge: &Judge, step: &Step, lambda1: f64, exact: bool, what: &str) {
-    let theta = judge.theta(&step.coefficients);
-    let verdict = judge.verdict(&theta, lambda1, step.lambda2);
-    let rounding = 1e-12 * verdict.scale;
+/// Objective, residual, gap and log-normaliser of a step against the reference's, up to rounding.
+fn assert_as_reference(
+    reference: &Reference,
+    step: &KliepStep,
+    lambda1: f64,
+    exact: bool,
+    what: &str,
+) {
+    let theta = reference.theta(&step.estimate.coefficients);
+    let expected = reference.certify(&theta, lambda1, step.lambda2);
+    let rounding = 1e-12 * expected.scale;
     let near = |got: f64, want: f64, name: &str| {
-        assert!((got - want).abs() <= rounding, "{what}: {name} {got} judged {want}");
+        assert!((got - want).abs() <= rounding, "{what}: {name} {got} expected {want}");
     };
-    near(step.objective, verdict.objective, "objective");
-    near(step.residual, verdict.residual, "residual");
-    near(step.log_normalizer, verdict.log_normalizer, "log_normalizer");
-    let off = step.effective_size / verdict.effective_size - 1.0;
+    near(step.certificate.objective, expected.objective, "objective");
+    near(step.certificate.kkt, expected.kkt, "kkt");
+    near(step.estimate.log_normalizer, expected.log_normalizer, "log_normalizer");
+    let off = step.estimate.effective_size / expected.effective_size - 1.0;
     assert!(off.abs() <= 1e-9, "{what}: effective size off by {off}");
     // L-BFGS may have better weights than alpha(theta) to certify theta with.
-    assert!(step.gap <= verdict.gap + rounding, "{what}: gap {} {}", step.gap, verdict.gap);
-    assert!(!exact || step.gap >= verdict.gap - rounding, "{what}: {} {}", step.gap, verdict.gap);
+    assert!(
+        step.certificate.gap <= expected.gap + rounding,
+        "{what}: gap {} {}",
+        step.certificate.gap,
+        expected.gap
+    );
+    assert!(
+        !exact || step.certificate.gap >= expected.gap - rounding,
+        "{what}: {} {}",
+        step.certificate.gap,
+        expected.gap
+    );
 }
 
 /// The same, and it is good enough.
-fn assert_certified(judge: &Judge, step: &Step, lambda1: f64, exact: bool, what: &str) {
-    assert_judged(judge, step, lambda1, exact, what);
-    assert_eq!(step.status, Status::Converged, "{what}: gap {}", step.gap);
-    let enough = TOLERANCE * step.objective.abs().max(1e-3);
-    assert!(step.gap <= enough * (1.0 + 1e-9), "{what}: gap {} for {enough}", step.gap);
+fn assert_certified(
+    reference: &Reference,
+    step: &KliepStep,
+    lambda1: f64,
+    exact: bool,
+    what: &str,
+) {
+    assert_as_reference(reference, step, lambda1, exact, what);
+    assert_eq!(step.status, Status::Converged, "{what}: gap {}", step.certificate.gap);
+    let enough = TOLERANCE * step.certificate.objective.abs().max(1e-3);
+    assert!(
+        step.certificate.gap <= enough * (1.0 + 1e-9),
+        "{what}: gap {} for {enough}",
+        step.certificate.gap
+    );
 }
 
-fn assert_path_certified(case: &Case, lambda1: f64, grid: &Grid, method: Method) -> Path {
-    let path = case.fit(lambda1, grid.clone(), method);
-    let judge = case.judge();
+fn assert_path_certified(
+    case: &Case,
+    lambda1: f64,
+    grid: &Grid,
+    solver: SolverChoice,
+) -> KliepPath {
+    let path = case.fit(lambda1, grid.clone(), solver);
+    let reference = case.reference();
     for (k, step) in path.steps.iter().enumerate() {
-        let what = format!("{method:?} lambda1 {lambda1} step {k} lambda2 {}", step.lambda2);
-        assert_certified(&judge, step, lambda1, method == Method::Primal, &what);
+        let what = format!("{solver:?} lambda1 {lambda1} step {k} lambda2 {}", step.lambda2);
+        assert_certified(&reference, step, lambda1, solver == SolverChoice::Primal, &what);
     }
     path
 }
 
 /// A valid gap bounds how far the objective is above anyone else's.
-fn assert_gaps_bound(path: &Path, other: &Path) {
+fn assert_gaps_bound(path: &KliepPath, other: &KliepPath) {
     for (own, other) in path.steps.iter().zip(&other.steps) {
-        let beyond = own.objective - other.objective - own.gap;
-        assert!(beyond <= 1e-12 * (1.0 + own.objective.abs()), "off by {beyond}");
+        let beyond = own.certificate.objective - other.certificate.objective - own.certificate.gap;
+        assert!(beyond <= 1e-12 * (1.0 + own.certificate.objective.abs()), "off by {beyond}");
     }
 }
 
@@ -69,7 +100,7 @@ fn small_problems_by_every_solver() {
             ..Case::new(samples_of(d, 25, 30, k as u64))
         };
         let lambda1 = [0.01, 0.1, 1.0][k % 3];
-        let paths = METHODS.map(|m| assert_path_certified(&case, lambda1, &down(8, 0.05), m));
+        let paths = SOLVERS.map(|m| assert_path_certified(&case, lambda1, &down(8, 0.05), m));
         for path in &paths {
             paths.iter().for_each(|other| assert_gaps_bound(path, other));
         }
@@ -80,16 +111,20 @@ fn small_problems_by_every_solver() {
 fn the_papers_path_by_every_solver() {
     let grid: Vec<f64> = (0..20).map(|k| 10_f64.powf(-4.0 * f64::from(k) / 19.0)).collect();
     let case = Case::gaussian(20, 60, 1);
-    for method in METHODS {
-        assert_path_certified(&case, 0.1, &Grid::Given(grid.clone()), method);
+    for solver in SOLVERS {
+        assert_path_certified(&case, 0.1, &Grid::Given(grid.clone()), solver);
     }
 }
 
 fn assert_by_working_set(case: &Case, lambda1: f64, grid: &Grid) {
-    let path = assert_path_certified(case, lambda1, grid, Method::Auto);
+    let path = assert_path_certified(case, lambda1, grid, SolverChoice::Auto);
     assert!(path.passes > 0, "a small problem: the working set was not used");
     let last = path.steps.last().unwrap();
-    assert!(last.coefficients.len() > 10, "too easy: {} detected", last.coefficients.len());
+    assert!(
+        last.estimate.coefficients.len() > 10,
+        "too easy: {} detected",
+        last.estimate.coefficients.len()
+    );
 }
 
 #[test]
@@ -117,7 +152,7 @@ fn large_quartic_problems_by_the_working_set() {
 #[test]
 fn a_long_step_into_the_working_set() {
     let case = Case::large(5);
-    let largest = case.fit(0.1, down(1, 1.0), Method::Auto).lambda_max;
+    let largest = case.fit(0.1, down(1, 1.0), SolverChoice::Auto).lambda_max;
     let grid = Grid::Given(vec![largest, 0.05 * largest, 0.01 * largest]);
     assert_by_working_set(&case, 0.1, &grid);
 }
@@ -137,16 +172,16 @@ fn penalty_factors_in_the_working_set() {
 #[test]
 fn primal_and_dual_at_the_size_of_a_working_set() {
     let case = Case::large(2);
-    for method in [Method::Primal, Method::Dual] {
-        assert_path_certified(&case, 1.0, &down(3, 0.6), method);
+    for solver in [SolverChoice::Primal, SolverChoice::Dual] {
+        assert_path_certified(&case, 1.0, &down(3, 0.6), solver);
     }
 }
 
 /// Both a path and the same path to a much smaller gap.
-fn assert_certified_by_better(case: &Case, lambda1: f64, grid: &Grid) -> Path {
-    let path = assert_path_certified(case, lambda1, grid, Method::Auto);
-    let mut settings = case.settings(lambda1, grid.clone(), Method::Auto);
-    settings.tolerance = 1e-4 * TOLERANCE;
+fn assert_certified_by_better(case: &Case, lambda1: f64, grid: &Grid) -> KliepPath {
+    let path = assert_path_certified(case, lambda1, grid, SolverChoice::Auto);
+    let mut settings = settings(lambda1, grid.clone(), SolverChoice::Auto);
+    settings.tol = 1e-4 * TOLERANCE;
     let better = fit(&case.problem(), &settings, &Monitor::new()).unwrap();
     assert_gaps_bound(&path, &better);
     path
@@ -171,22 +206,32 @@ fn a_working_set_of_hundreds() {
 #[test]
 fn out_of_iterations_says_so_and_certifies_what_it_has() {
     let lambda1 = 0.01;
-    for (case, methods) in
-        [(Case::gaussian(12, 40, 9), &METHODS[..]), (Case::large(9), &METHODS[..1])]
+    for (case, solvers) in
+        [(Case::gaussian(12, 40, 9), &SOLVERS[..]), (Case::large(9), &SOLVERS[..1])]
     {
-        let judge = case.judge();
-        let largest = case.fit(lambda1, down(1, 1.0), Method::Auto).lambda_max;
-        for method in methods {
+        let reference = case.reference();
+        let largest = case.fit(lambda1, down(1, 1.0), SolverChoice::Auto).lambda_max;
+        for solver in solvers {
             for max_iter in [0, 1, 2] {
                 let grid = Grid::Given(vec![0.5 * largest, 0.3 * largest]);
-                let settings = Settings { max_iter, ..case.settings(lambda1, grid, *method) };
+                let settings = Settings { max_iter, ..settings(lambda1, grid, *solver) };
                 let path = fit(&case.problem(), &settings, &Monitor::new()).unwrap();
                 for step in &path.steps {
-                    let what = format!("{method:?} {max_iter} iterations at {}", step.lambda2);
+                    let what = format!("{solver:?} {max_iter} iterations at {}", step.lambda2);
                     assert_eq!(step.status, Status::MaxIter, "{what}");
                     assert!(step.iterations <= max_iter, "{what}: {}", step.iterations);
-                    assert_judged(&judge, step, lambda1, *method == Method::Primal, &what);
-                    assert!(step.gap > TOLERANCE * step.objective.abs().max(1e-3), "{what}");
+                    assert_as_reference(
+                        &reference,
+                        step,
+                        lambda1,
+                        *solver == SolverChoice::Primal,
+                        &what,
+                    );
+                    assert!(
+                        step.certificate.gap
+                            > TOLERANCE * step.certificate.objective.abs().max(1e-3),
+                        "{what}"
+                    );
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! A fit far down the path must not depend on having walked there.
 
-use crate::common::{gaussian_problem, settings};
+use crate::cases::{gaussian_problem, settings};
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Grid, Method};
-use kliepnet_core::problem::Status;
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::path::{fit, Grid, SolverChoice};
 
 #[test]
 fn one_small_lambda2_from_zero_converges() {
@@ -11,7 +11,7 @@ fn one_small_lambda2_from_zero_converges() {
         let problem = gaussian_problem(d, n, 5);
         for lambda1 in [1e-3, 0.1, 10.0] {
             for lambda2 in [1e-1, 1e-2, 1e-4] {
-                let settings = settings(n, lambda1, Grid::Given(vec![lambda2]), Method::Auto);
+                let settings = settings(lambda1, Grid::Given(vec![lambda2]), SolverChoice::Auto);
                 let path = fit(&problem, &settings, &Monitor::new()).unwrap();
                 assert_eq!(
                     path.steps[0].status,

@@ -1,16 +1,18 @@
 //! Three ways to look at all factors, and the pass over them, say the same.
 
-use crate::common::judge::{assert_same_hits, Judge};
-use crate::common::{
+use crate::cases::reference::{assert_same_hits, Reference};
+use crate::cases::{
     cubic, normals, penalty_factors, products, quartic, random, samples_of, Case, DIRECTIONS,
 };
+use kliepnet_core::design::by_products::ProductDesign;
+use kliepnet_core::design::scan::{Query, Scanner};
+use kliepnet_core::design::streamed::StreamedDesign;
+use kliepnet_core::design::working_set::WorkingSet;
+use kliepnet_core::design::{Design, DualPoint, RowDesign};
 use kliepnet_core::features::Basis;
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::problem::{Design, DualPoint, Lambda, Problem, RowDesign};
-use kliepnet_core::scan::{Query, Scanner};
-use kliepnet_core::streamed::Streamed;
-use kliepnet_core::whole::Whole;
-use kliepnet_core::working::WorkingSet;
+use kliepnet_core::objective::penalty::Lambda;
+use kliepnet_core::objective::problem::Problem;
 use rand::seq::SliceRandom;
 
 /// No pair of single features, powers that differ, no singles at all, a transform.
@@ -65,7 +67,7 @@ fn random_theta(size: usize, seed: u64) -> Vec<f64> {
 
 /// The scored rows of the stack, term after term, with the terms' signs.
 fn signed_rows(problem: &Problem, by_row: &[f64]) -> Vec<f64> {
-    let term = |term: &kliepnet_core::loss::Term| {
+    let term = |term: &kliepnet_core::objective::loss::Term| {
         let sign = term.sign;
         by_row[term.rows.clone()].iter().map(move |s| sign * s).collect::<Vec<f64>>()
     };
@@ -73,25 +75,25 @@ fn signed_rows(problem: &Problem, by_row: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn streamed_and_judge_agree() {
+fn streamed_and_reference_agree() {
     for (k, case) in cases().iter().enumerate() {
-        let (problem, judge) = (case.problem(), case.judge());
-        let streamed = Streamed::new(&problem);
-        let theta = random_theta(judge.size(), k as u64);
-        let scores = signed_rows(&problem, &judge.scores(&theta));
+        let (problem, reference) = (case.problem(), case.reference());
+        let streamed = StreamedDesign::new(&problem);
+        let theta = random_theta(reference.size(), k as u64);
+        let scores = signed_rows(&problem, &reference.scores(&theta));
         assert_close(&streamed.scores(&theta), &scores, "scores");
         let alpha = random_alpha(&problem, k as u64);
         let weights = problem.loss.row_weights(&alpha);
-        assert_close(&streamed.xi(&alpha), &judge.xi_of_rows(&weights), "xi");
-        for t in 0..judge.factors() {
-            assert_eq!(streamed.span(t), judge.span(t));
-            assert_eq!(streamed.weight(t), judge.weight(t));
+        assert_close(&streamed.xi(&alpha), &reference.xi_of_rows(&weights), "xi");
+        for t in 0..reference.factors() {
+            assert_eq!(streamed.span(t), reference.span(t));
+            assert_eq!(streamed.weight(t), reference.weight(t));
         }
     }
 }
 
 fn assert_like_streamed(design: &dyn RowDesign, problem: &Problem, seed: u64, what: &str) {
-    let streamed = Streamed::new(problem);
+    let streamed = StreamedDesign::new(problem);
     assert_eq!(design.groups(), streamed.groups());
     let theta = random_theta(streamed.linear().len(), seed);
     let alpha = random_alpha(problem, seed);
@@ -116,7 +118,7 @@ fn whole_and_streamed_agree() {
     for (k, case) in cases().iter().enumerate().filter(|(_, case)| case.x.ncols() < 32) {
         let problem = case.problem();
         assert_like_streamed(
-            &Whole::new(&problem, products(&problem)),
+            &ProductDesign::new(&problem, products(&problem)),
             &problem,
             k as u64,
             "whole",
@@ -138,7 +140,7 @@ fn working_set_and_streamed_agree() {
 fn a_working_set_keeps_its_factors_apart_through_changes() {
     let case = Case { basis: cubic(), ..Case::new(samples_of(9, 20, 25, 4)) };
     let problem = case.problem();
-    let streamed = Streamed::new(&problem);
+    let streamed = StreamedDesign::new(&problem);
     let alpha = random_alpha(&problem, 4);
     let moments = streamed.moments(&alpha);
     let mut set = WorkingSet::new(&problem.loss);
@@ -164,35 +166,40 @@ fn a_working_set_keeps_its_factors_apart_through_changes() {
 }
 
 /// `DualPoint` by its definition.
-fn dual_point(judge: &Judge, problem: &Problem, lambda: Lambda, alpha: &[f64]) -> DualPoint {
-    let xi = judge.xi_of_rows(&problem.loss.row_weights(alpha));
+fn dual_point(
+    reference: &Reference,
+    problem: &Problem,
+    lambda: Lambda,
+    alpha: &[f64],
+) -> DualPoint {
+    let xi = reference.xi_of_rows(&problem.loss.row_weights(alpha));
     let mut theta = vec![0.0; xi.len()];
     let mut conjugate = 0.0;
-    for (t, size) in judge.norms(&xi).into_iter().enumerate() {
-        let level = lambda.group * judge.weight(t);
+    for (t, size) in reference.norms(&xi).into_iter().enumerate() {
+        let level = lambda.lambda2 * reference.weight(t);
         if size > level {
-            conjugate += (size - level).powi(2) / (2.0 * lambda.ridge);
-            for i in judge.span(t) {
-                theta[i] = (1.0 - level / size) * xi[i] / lambda.ridge;
+            conjugate += (size - level).powi(2) / (2.0 * lambda.lambda1);
+            for i in reference.span(t) {
+                theta[i] = (1.0 - level / size) * xi[i] / lambda.lambda1;
             }
         }
     }
-    let fitted = signed_rows(problem, &judge.scores(&theta));
+    let fitted = signed_rows(problem, &reference.scores(&theta));
     DualPoint { xi, theta, fitted, conjugate }
 }
 
 fn assert_dual_point(design: &dyn RowDesign, case: &Case, problem: &Problem, seed: u64) {
-    let judge = case.judge();
+    let reference = case.reference();
     let alpha = random_alpha(problem, seed);
-    let largest = judge.largest_ratio(&judge.xi_of_rows(&problem.loss.row_weights(&alpha)));
+    let largest = reference.largest_ratio(&reference.xi_of_rows(&problem.loss.row_weights(&alpha)));
     for share in [0.0, 0.3, 0.9, 1.1] {
         // A level of its own for factors at the threshold: rounding must not decide.
         let group = if largest > 0.0 { share * largest } else { 0.1 };
-        if group == 0.0 && (0..judge.factors()).any(|t| judge.weight(t).is_infinite()) {
+        if group == 0.0 && (0..reference.factors()).any(|t| reference.weight(t).is_infinite()) {
             continue;
         }
-        let lambda = Lambda { ridge: 0.2, group };
-        let want = dual_point(&judge, problem, lambda, &alpha);
+        let lambda = Lambda { lambda1: 0.2, lambda2: group };
+        let want = dual_point(&reference, problem, lambda, &alpha);
         let got = design.dual_point(lambda, design.linear(), &alpha);
         assert_close(&got.xi, &want.xi, "xi");
         assert_close(&got.theta, &want.theta, "theta");
@@ -206,7 +213,12 @@ fn assert_dual_point(design: &dyn RowDesign, case: &Case, problem: &Problem, see
 fn dual_points_are_as_defined() {
     for (k, case) in cases().iter().enumerate().filter(|(_, case)| case.x.ncols() < 32) {
         let problem = case.problem();
-        assert_dual_point(&Whole::new(&problem, products(&problem)), case, &problem, k as u64);
+        assert_dual_point(
+            &ProductDesign::new(&problem, products(&problem)),
+            case,
+            &problem,
+            k as u64,
+        );
         let mut set = WorkingSet::new(&problem.loss);
         set.activate(&problem, 0..problem.features.factors());
         assert_dual_point(&set, case, &problem, k as u64);
@@ -216,20 +228,20 @@ fn dual_points_are_as_defined() {
 #[test]
 fn a_pass_reports_what_is_above_the_level() {
     for (k, case) in cases().iter().enumerate() {
-        let (problem, judge) = (case.problem(), case.judge());
+        let (problem, reference) = (case.problem(), case.reference());
         let scanner = Scanner::new(products(&problem));
         // Any weights of both signs, not only those of some alpha.
         let weights = normals(problem.features.rows(), 0.1, &mut random(k as u64));
-        let largest = judge.largest_ratio(&judge.xi_of_rows(&weights));
+        let largest = reference.largest_ratio(&reference.xi_of_rows(&weights));
         for share in [0.0, 0.1, 0.7, 1.1] {
             let level = share * largest;
-            let query = Query { weights: &weights, penalty: &problem.penalty, level };
+            let query = Query { weights: &weights, penalty_factor: &problem.penalty_factor, level };
             let hits = scanner.all(products(&problem), query, &Monitor::new()).unwrap();
             for hit in &hits {
-                assert_eq!(hit.weight, judge.weight(hit.factor()));
+                assert_eq!(hit.weight, reference.weight(hit.factor()));
             }
             let what = format!("case {k} level {level}");
-            assert_same_hits(&hits, &judge.above(&weights, level), &judge, level, &what);
+            assert_same_hits(&hits, &reference.above(&weights, level), &reference, level, &what);
         }
     }
 }

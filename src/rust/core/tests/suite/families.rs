@@ -1,17 +1,20 @@
 //! Families that are not products with squares: radial functions, tables, pairs without singles.
 
-use crate::common::judge::distance;
-use crate::common::{self, cubic, down, normals, random, samples_of, Case, DIRECTIONS, METHODS};
-use kliepnet_core::data::{Samples, Standardize};
+use crate::cases::reference::distance;
+use crate::cases::{cubic, down, normals, random, samples_of, settings, Case, DIRECTIONS, SOLVERS};
+use kliepnet_core::design::streamed::StreamedDesign;
+use kliepnet_core::design::working_set::WorkingSet;
+use kliepnet_core::design::Design;
 use kliepnet_core::error::{Error, Result};
-use kliepnet_core::factors::{factor_variables, PenaltyFactors};
+use kliepnet_core::features::factors::factor_variables;
 use kliepnet_core::features::{Basis, Coefficients, Features, Rbf, Table};
-use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Method, Path};
-use kliepnet_core::problem::{Design, Problem, Status};
-use kliepnet_core::streamed::Streamed;
-use kliepnet_core::working::WorkingSet;
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::objective::loss::{Direction, Loss};
+use kliepnet_core::objective::penalty_factor::PenaltyFactors;
+use kliepnet_core::objective::problem::Problem;
+use kliepnet_core::path::{fit, KliepPath, SolverChoice};
+use kliepnet_core::samples::{Samples, Standardize};
 use std::sync::Arc;
 
 const VARIABLES: usize = 5;
@@ -48,7 +51,7 @@ fn problem(features: impl Into<Features>, direction: Direction) -> Problem {
 
 /// The features of a problem of products, stored.
 fn table_of(problem: &Problem) -> Table {
-    let streamed = Streamed::new(problem);
+    let streamed = StreamedDesign::new(problem);
     let rows = problem.features.rows();
     let (mut values, mut sizes) = (Vec::new(), Vec::new());
     for factor in 0..problem.features.factors() {
@@ -66,34 +69,35 @@ fn table_of(problem: &Problem) -> Table {
     Table::new(rows, Arc::from(values), &sizes).unwrap()
 }
 
-fn solve(problem: &Problem, lambda1: f64, method: Method) -> Path {
-    let mut settings = common::settings(14, lambda1, down(4, 0.1), method);
-    settings.denominator = 14..31;
-    settings.tolerance = 1e-9;
+fn solve(problem: &Problem, lambda1: f64, solver: SolverChoice) -> KliepPath {
+    let mut settings = settings(lambda1, down(4, 0.1), solver);
+    settings.tol = 1e-9;
     settings.max_iter = 100_000;
     fit(problem, &settings, &Monitor::new()).unwrap()
 }
 
-fn dense(path: &Path, problem: &Problem, step: usize) -> Vec<f64> {
-    let streamed = Streamed::new(problem);
+fn dense(path: &KliepPath, problem: &Problem, step: usize) -> Vec<f64> {
+    let streamed = StreamedDesign::new(problem);
     let mut theta = vec![0.0; streamed.linear().len()];
-    for (factor, values) in path.steps[step].coefficients.iter() {
+    for (factor, values) in path.steps[step].estimate.coefficients.iter() {
         theta[streamed.span(factor)].copy_from_slice(values);
     }
     theta
 }
 
 /// Two paths end where their gaps say they must.
-fn assert_same(problem: &Problem, one: &Path, other: &Path, lambda1: f64, what: &str) {
+fn assert_same(problem: &Problem, one: &KliepPath, other: &KliepPath, lambda1: f64, what: &str) {
     assert!((one.lambda_max - other.lambda_max).abs() <= 1e-9 * one.lambda_max, "{what}");
     for (k, (a, b)) in one.steps.iter().zip(&other.steps).enumerate() {
         assert_eq!((a.status, b.status), (Status::Converged, Status::Converged), "{what} {k}");
         let (here, there) = (dense(one, problem, k), dense(other, problem, k));
         let apart = distance(&here, &there);
-        let allowed = (2.0 * a.gap / lambda1).sqrt() + (2.0 * b.gap / lambda1).sqrt() + 1e-6;
+        let allowed = (2.0 * a.certificate.gap / lambda1).sqrt()
+            + (2.0 * b.certificate.gap / lambda1).sqrt()
+            + 1e-6;
         assert!(apart <= allowed, "{what} {k}: {apart} apart, {allowed} allowed");
     }
-    assert!(one.steps.last().unwrap().coefficients.len() > 1, "{what}: nothing detected");
+    assert!(one.steps.last().unwrap().estimate.coefficients.len() > 1, "{what}: nothing detected");
 }
 
 #[test]
@@ -103,11 +107,11 @@ fn radial_features_are_their_formula() {
         let computed = problem(family.clone(), direction);
         let stored = problem(formula.clone(), direction);
         let theta = normals(10, 0.5, &mut random(3));
-        let scores = Streamed::new(&computed).scores(&theta);
-        assert!(distance(&scores, &Streamed::new(&stored).scores(&theta)) < 1e-12);
+        let scores = StreamedDesign::new(&computed).scores(&theta);
+        assert!(distance(&scores, &StreamedDesign::new(&stored).scores(&theta)) < 1e-12);
         let alpha = computed.loss.weights(&scores).alpha;
-        let moments = Streamed::new(&computed).moments(&alpha);
-        assert!(distance(&moments, &Streamed::new(&stored).moments(&alpha)) < 1e-12);
+        let moments = StreamedDesign::new(&computed).moments(&alpha);
+        assert!(distance(&moments, &StreamedDesign::new(&stored).moments(&alpha)) < 1e-12);
     }
 }
 
@@ -122,7 +126,7 @@ fn xi_is_the_gradient_for_stored_and_radial_features() {
         let theta = normals(set.linear().len(), 0.5, &mut random(4));
         let loss = |theta: &[f64]| {
             let linear: f64 = set.linear().iter().zip(theta).map(|(g, t)| g * t).sum();
-            problem.loss.weights(&Streamed::new(&problem).scores(theta)).log_sums() - linear
+            problem.loss.weights(&StreamedDesign::new(&problem).scores(theta)).log_sums() - linear
         };
         let xi = set.xi(&problem.loss.weights(&set.scores(&theta)).alpha);
         for (i, xi) in xi.iter().enumerate() {
@@ -139,7 +143,7 @@ fn xi_is_the_gradient_for_stored_and_radial_features() {
 fn three_solvers_agree_on_radial_features() {
     for direction in DIRECTIONS {
         let problem = problem(Rbf::new(stack(5), SIGMA).unwrap(), direction);
-        let [auto, primal, dual] = METHODS.map(|method| solve(&problem, 0.1, method));
+        let [auto, primal, dual] = SOLVERS.map(|solver| solve(&problem, 0.1, solver));
         assert_same(&problem, &auto, &primal, 0.1, "primal");
         assert_same(&problem, &auto, &dual, 0.1, "dual");
     }
@@ -153,7 +157,7 @@ fn a_table_of_products_is_the_same_problem() {
         let table = problem(table_of(&products), case.direction);
         for lambda1 in [0.01, 1.0] {
             let [streamed, stored] =
-                [&products, &table].map(|problem| solve(problem, lambda1, METHODS[0]));
+                [&products, &table].map(|problem| solve(problem, lambda1, SOLVERS[0]));
             assert_same(&table, &streamed, &stored, lambda1, "table");
         }
     }
@@ -172,9 +176,9 @@ fn pairs_without_singles_are_solved_by_every_method() {
             ..Case::new((signs(sample.0), signs(sample.1)))
         };
         let problem = case.problem();
-        let solved = METHODS.map(|method| {
-            let mut settings = case.settings(0.01, down(4, 0.05), method);
-            settings.tolerance = 1e-9;
+        let solved = SOLVERS.map(|solver| {
+            let mut settings = settings(0.01, down(4, 0.05), solver);
+            settings.tol = 1e-9;
             settings.max_iter = 100_000;
             fit(&problem, &settings, &Monitor::new()).unwrap()
         });

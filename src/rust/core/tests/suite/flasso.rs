@@ -1,12 +1,12 @@
 //! Fused-lasso regressions: what they report is what they are, whoever computes them.
 
-use crate::common;
-use kliepnet_core::baselines::flasso::{fit, Path, Settings};
-use kliepnet_core::baselines::Moments;
+use crate::cases;
+use kliepnet_core::compare::flasso::{fit, FlassoPath};
+use kliepnet_core::compare::Moments;
 use kliepnet_core::error::Error;
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::Grid;
-use kliepnet_core::problem::Status;
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::path::{Grid, Settings};
 use ndarray::{array, Array2};
 
 fn gram(sample: &Array2<f64>) -> Array2<f64> {
@@ -14,19 +14,19 @@ fn gram(sample: &Array2<f64>) -> Array2<f64> {
 }
 
 fn settings(lambda1: f64) -> Settings {
-    let grid = Grid::Geometric { count: 6, min_ratio: 0.05 };
-    Settings { lambda1, grid, tolerance: 1e-8, max_iter: 10_000 }
+    let lambda2 = Grid::Geometric { nlambda: 6, lambda_min_ratio: 0.05 };
+    Settings { tol: 1e-8, max_iter: 10_000, ..Settings::new(lambda1, lambda2) }
 }
 
-fn path(x: &Array2<f64>, y: &Array2<f64>, settings: &Settings) -> Path {
+fn path(x: &Array2<f64>, y: &Array2<f64>, settings: &Settings) -> FlassoPath {
     let moments = Moments::new(gram(x).view(), gram(y).view()).unwrap();
     fit(&moments, settings, &Monitor::new()).unwrap()
 }
 
 /// Coefficients of all regressions in both samples, a column for each response.
-fn coefficients(path: &Path, step: usize, d: usize) -> [Array2<f64>; 2] {
+fn coefficients(path: &FlassoPath, step: usize, d: usize) -> [Array2<f64>; 2] {
     let mut both = [Array2::zeros((d, d)), Array2::zeros((d, d))];
-    for row in &path.steps[step].coefficients {
+    for row in &path.steps[step].estimate.coefficients {
         assert_ne!(row.response, row.predictor);
         both[0][(row.predictor, row.response)] = row.x;
         both[1][(row.predictor, row.response)] = row.y;
@@ -52,19 +52,19 @@ fn objective(
 #[test]
 fn the_objective_is_its_formula_and_nothing_near_is_lower() {
     for (lambda1, n) in [(0.1, 30), (0.0, 30), (0.02, 6)] {
-        let (x, y) = common::samples_of(8, n, n + 3, 5);
+        let (x, y) = cases::samples_of(8, n, n + 3, 5);
         let path = path(&x, &y, &settings(lambda1));
-        let mut rng = common::random(9);
+        let mut rng = cases::random(9);
         for (k, step) in path.steps.iter().enumerate() {
             assert_eq!(step.status, Status::Converged);
             let fitted = coefficients(&path, k, 8);
             let value = objective([&x, &y], &fitted, lambda1, step.lambda2);
-            assert!((value - step.objective).abs() < 1e-9 * value);
+            assert!((value - step.certificate.objective).abs() < 1e-9 * value);
             for size in [1e-4, 1e-2] {
                 for _ in 0..20 {
                     let mut near = fitted.clone();
                     for matrix in &mut near {
-                        let noise = common::normals(64, size, &mut rng);
+                        let noise = cases::normals(64, size, &mut rng);
                         let noise = Array2::from_shape_vec((8, 8), noise).unwrap();
                         *matrix += &(noise * (1.0 - Array2::<f64>::eye(8)));
                     }
@@ -79,11 +79,12 @@ fn the_objective_is_its_formula_and_nothing_near_is_lower() {
 #[test]
 fn lambda_max_is_where_the_samples_part() {
     for lambda1 in [0.0, 0.05, 0.3] {
-        let (x, y) = common::samples(10, 40, 2);
+        let (x, y) = cases::samples(10, 40, 2);
         let first = path(&x, &y, &settings(lambda1)).lambda_max;
-        let grid = Grid::Given(vec![first, 0.999 * first]);
-        let near = path(&x, &y, &Settings { grid, ..settings(lambda1) });
-        let split = |k: usize| near.steps[k].coefficients.iter().filter(|c| c.x != c.y).count();
+        let lambda2 = Grid::Given(vec![first, 0.999 * first]);
+        let near = path(&x, &y, &Settings { lambda2, ..settings(lambda1) });
+        let split =
+            |k: usize| near.steps[k].estimate.coefficients.iter().filter(|c| c.x != c.y).count();
         assert_eq!(split(0), 0);
         assert!(split(1) > 0);
     }
@@ -91,7 +92,7 @@ fn lambda_max_is_where_the_samples_part() {
 
 #[test]
 fn threads_change_nothing() {
-    let (x, y) = common::samples(12, 20, 4);
+    let (x, y) = cases::samples(12, 20, 4);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| path(&x, &y, &settings(0.05)))
@@ -99,27 +100,31 @@ fn threads_change_nothing() {
     let (one, three) = (on(1), on(3));
     assert_eq!(one.lambda_max, three.lambda_max);
     for (a, b) in one.steps.iter().zip(&three.steps) {
-        assert_eq!(a.coefficients, b.coefficients);
-        assert_eq!((a.residual, a.iterations), (b.residual, b.iterations));
+        assert_eq!(a.estimate.coefficients, b.estimate.coefficients);
+        assert_eq!((a.certificate.kkt, a.iterations), (b.certificate.kkt, b.iterations));
     }
 }
 
 #[test]
 fn a_constant_column_stays_out_of_it() {
-    let (mut x, y) = common::samples(6, 30, 3);
+    let (mut x, y) = cases::samples(6, 30, 3);
     x.column_mut(2).fill(0.0);
     for lambda1 in [0.1, 0.0] {
         let path = path(&x, &y, &settings(lambda1));
         for step in &path.steps {
             assert_eq!(step.status, Status::Converged);
-            assert!(step.coefficients.iter().all(|row| row.x.is_finite() && row.y.is_finite()));
+            assert!(step
+                .estimate
+                .coefficients
+                .iter()
+                .all(|row| row.x.is_finite() && row.y.is_finite()));
         }
     }
 }
 
 #[test]
 fn strong_correlation_is_no_obstacle() {
-    let (x, y) = common::samples(10, 40, 6);
+    let (x, y) = cases::samples(10, 40, 6);
     let common: Array2<f64> = x.column(0).to_owned().insert_axis(ndarray::Axis(1)) * 8.0;
     let (x, y) = (&x + &common, &y + &common.slice(ndarray::s![..y.nrows(), ..]));
     let path = path(&x, &y, &settings(0.0));
@@ -133,7 +138,7 @@ fn moments_are_checked_and_interrupts_seen() {
     assert!(matches!(Moments::new(square.view(), other.view()), Err(Error::Argument(_))));
     let broken = array![[1.0, f64::NAN], [f64::NAN, 1.0]];
     assert!(matches!(Moments::new(square.view(), broken.view()), Err(Error::Argument(_))));
-    let (x, y) = common::samples(6, 30, 3);
+    let (x, y) = cases::samples(6, 30, 3);
     let moments = Moments::new(gram(&x).view(), gram(&y).view()).unwrap();
     let monitor = Monitor::new();
     monitor.cancel();

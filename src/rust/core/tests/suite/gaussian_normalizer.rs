@@ -1,16 +1,16 @@
-//! The closed-form normaliser: its derivatives, and fits judged by plain formulas on full matrices.
+//! The closed-form normaliser: its derivatives, and fits checked by plain formulas on full matrices.
 
-use crate::common::{
-    down, normals, penalty_factors, products, random, samples_of, Case, DIRECTIONS,
+use crate::cases::{
+    down, normals, penalty_factors, products, random, samples_of, settings, Case, DIRECTIONS,
 };
 use kliepnet_core::error::Error;
-use kliepnet_core::factors::factor_index;
-use kliepnet_core::gaussian::{Entry, GaussianLoss};
-use kliepnet_core::loss::Direction;
+use kliepnet_core::features::factors::factor_index;
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Method, Normalizer, Path};
-use kliepnet_core::penalty::Penalty;
-use kliepnet_core::problem::Status;
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::objective::gaussian::{Entry, GaussianLoss};
+use kliepnet_core::objective::loss::Direction;
+use kliepnet_core::objective::penalty::Penalty;
+use kliepnet_core::path::{fit, KliepPath, Normalizer, SolverChoice};
 use ndarray::Array2;
 
 /// Second moments of standardised samples, `x` and `y`.
@@ -92,16 +92,16 @@ fn case(d: usize, n_x: usize, n_y: usize, direction: Direction) -> Case {
     Case { direction, ..Case::new(samples_of(d, n_x, n_y, 3)) }
 }
 
-fn solve(case: &Case, lambda1: f64, tolerance: f64) -> Path {
-    let mut settings = case.settings(lambda1, down(6, 0.1), Method::Auto);
+fn solve(case: &Case, lambda1: f64, tolerance: f64) -> KliepPath {
+    let mut settings = settings(lambda1, down(6, 0.1), SolverChoice::Auto);
     settings.normalizer = Normalizer::Gaussian;
-    settings.tolerance = tolerance;
+    settings.tol = tolerance;
     fit(&case.problem(), &settings, &Monitor::new()).unwrap()
 }
 
-fn dense(path: &Path, step: usize, factors: usize) -> Vec<f64> {
+fn dense(path: &KliepPath, step: usize, factors: usize) -> Vec<f64> {
     let mut theta = vec![0.0; factors];
-    for (factor, value) in path.steps[step].coefficients.iter() {
+    for (factor, value) in path.steps[step].estimate.coefficients.iter() {
         theta[factor] = value[0];
     }
     theta
@@ -119,9 +119,9 @@ fn value_and_gradient_are_those_of_the_formula() {
                 (0..5).flat_map(|u| (0..=u).map(move |v| (u, v))).collect();
             let entries: Vec<Entry> =
                 places.iter().zip(&theta).map(|(&(u, v), t)| Entry::new(u, v, *t)).collect();
-            let local = loss.local((0..5).collect());
-            let (value, a) = loss.moments(&local, &entries).unwrap();
-            let xi = loss.xi(&local, &entries, &a);
+            let active = loss.restrict_to((0..5).collect());
+            let (value, a) = loss.moments(&active, &entries).unwrap();
+            let xi = loss.xi(&active, &entries, &a);
             let (plain_value, plain_xi) = plain(&case, &theta);
             assert!((value - plain_value).abs() < 1e-12);
             for (t, &(u, v)) in places.iter().enumerate() {
@@ -148,7 +148,7 @@ fn the_hessian_is_the_slope_of_the_gradient() {
     let places: Vec<(usize, usize)> = (0..4).flat_map(|u| (0..=u).map(move |v| (u, v))).collect();
     let entries: Vec<Entry> =
         places.iter().zip(&theta).map(|(&(u, v), t)| Entry::new(u, v, *t)).collect();
-    let (_, a) = loss.moments(&loss.local((0..4).collect()), &entries).unwrap();
+    let (_, a) = loss.moments(&loss.restrict_to((0..4).collect()), &entries).unwrap();
     for s in 0..10 {
         let mut direction = vec![0.0; 10];
         direction[s] = 1.0;
@@ -183,19 +183,27 @@ fn fits_satisfy_the_conditions_over_all_factors() {
                 assert_eq!(step.status, Status::Converged);
                 let theta = dense(&path, k, d * (d + 1) / 2);
                 let (value, xi) = plain(&case, &theta);
-                let (mut objective, mut residual, mut gap) = (value, 0.0_f64, 0.0);
+                let (mut objective, mut kkt, mut gap) = (value, 0.0_f64, 0.0);
                 for t in 0..theta.len() {
-                    let level = kliepnet_core::penalty::level(step.lambda2, case.penalty.at(t));
+                    let level =
+                        kliepnet_core::objective::penalty::level(step.lambda2, case.penalty.at(t));
                     let penalty = Penalty { lambda1: 0.1, level };
                     objective += penalty.value(&[theta[t]]);
-                    residual = residual.max(penalty.residual(&[theta[t]], &[xi[t]]));
+                    kkt = kkt.max(penalty.kkt(&[theta[t]], &[xi[t]]));
                     gap += penalty.gap(&[theta[t]], &[xi[t]]);
                 }
-                assert!((step.objective - objective).abs() < 1e-10 * objective.abs().max(1.0));
-                assert!((step.residual - residual).abs() < 1e-9, "{} {residual}", step.residual);
+                assert!(
+                    (step.certificate.objective - objective).abs()
+                        < 1e-10 * objective.abs().max(1.0)
+                );
+                assert!(
+                    (step.certificate.kkt - kkt).abs() < 1e-9,
+                    "{} {kkt}",
+                    step.certificate.kkt
+                );
                 assert!(gap <= 1e-8 * objective.abs().max(1e-3) + 1e-13);
             }
-            assert!(path.steps.last().unwrap().coefficients.len() > 2);
+            assert!(path.steps.last().unwrap().estimate.coefficients.len() > 2);
         }
     }
 }
@@ -206,7 +214,7 @@ fn without_a_ridge_large_samples_have_a_solution_and_small_ones_are_refused() {
         let path = solve(&case(6, 60, 60, direction), 0.0, 1e-8);
         assert!(path.steps.iter().all(|step| step.status == Status::Converged));
         let small = case(12, 5, 5, direction);
-        let mut settings = small.settings(0.0, down(6, 0.1), Method::Auto);
+        let mut settings = settings(0.0, down(6, 0.1), SolverChoice::Auto);
         settings.normalizer = Normalizer::Gaussian;
         let refused = fit(&small.problem(), &settings, &Monitor::new());
         assert!(matches!(refused, Err(Error::Argument(_))));
@@ -218,5 +226,5 @@ fn equal_samples_do_not_differ() {
     let (x, _) = samples_of(5, 20, 20, 1);
     let case = Case { direction: Direction::Symmetric, ..Case::new((x.clone(), x)) };
     let path = solve(&case, 0.1, 1e-6);
-    assert!(path.steps.iter().all(|step| step.coefficients.is_empty()));
+    assert!(path.steps.iter().all(|step| step.estimate.coefficients.is_empty()));
 }

@@ -1,11 +1,12 @@
 //! `xi` is minus the gradient of the loss, whichever design computes it.
 
-use crate::common::{cubic, normals, products, quartic, random, samples_of, Case, DIRECTIONS};
+use crate::cases::{cubic, normals, products, quartic, random, samples_of, Case, DIRECTIONS};
+use kliepnet_core::design::by_products::ProductDesign;
+use kliepnet_core::design::streamed::StreamedDesign;
+use kliepnet_core::design::working_set::WorkingSet;
+use kliepnet_core::design::Design;
 use kliepnet_core::features::Basis;
-use kliepnet_core::problem::{Design, Problem};
-use kliepnet_core::streamed::Streamed;
-use kliepnet_core::whole::Whole;
-use kliepnet_core::working::WorkingSet;
+use kliepnet_core::objective::problem::Problem;
 
 /// A case small enough to differentiate coefficient by coefficient, and a theta for it.
 fn cases() -> Vec<(Case, Vec<f64>)> {
@@ -14,7 +15,7 @@ fn cases() -> Vec<(Case, Vec<f64>)> {
         for direction in DIRECTIONS {
             let sample = samples_of(4, 9, 12, 20 + seed as u64);
             let case = Case { basis: basis.clone(), direction, ..Case::new(sample) };
-            let size = case.judge().size();
+            let size = case.reference().size();
             cases.push((case, normals(size, 0.05, &mut random(seed as u64))));
         }
     }
@@ -23,11 +24,11 @@ fn cases() -> Vec<(Case, Vec<f64>)> {
 
 /// Minus the slope of the loss by central differences.
 fn slopes(case: &Case, theta: &[f64]) -> Vec<f64> {
-    let judge = case.judge();
+    let reference = case.reference();
     let loss = |i: usize, shift: f64| {
         let mut moved = theta.to_vec();
         moved[i] += shift;
-        judge.loss(&moved)
+        reference.loss(&moved)
     };
     let step = 1e-5;
     (0..theta.len()).map(|i| (loss(i, -step) - loss(i, step)) / (2.0 * step)).collect()
@@ -46,9 +47,9 @@ fn xi_of(design: &dyn Design, problem: &Problem, theta: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn of_the_judge() {
+fn of_the_reference() {
     for (case, theta) in cases() {
-        assert_is_gradient(&case.judge().xi(&theta), &slopes(&case, &theta), "judge");
+        assert_is_gradient(&case.reference().xi(&theta), &slopes(&case, &theta), "reference");
     }
 }
 
@@ -56,7 +57,7 @@ fn of_the_judge() {
 fn of_the_streamed_design() {
     for (case, theta) in cases() {
         let problem = case.problem();
-        let xi = xi_of(&Streamed::new(&problem), &problem, &theta);
+        let xi = xi_of(&StreamedDesign::new(&problem), &problem, &theta);
         assert_is_gradient(&xi, &slopes(&case, &theta), "streamed");
     }
 }
@@ -65,7 +66,7 @@ fn of_the_streamed_design() {
 fn of_the_whole_design() {
     for (case, theta) in cases() {
         let problem = case.problem();
-        let xi = xi_of(&Whole::new(&problem, products(&problem)), &problem, &theta);
+        let xi = xi_of(&ProductDesign::new(&problem, products(&problem)), &problem, &theta);
         assert_is_gradient(&xi, &slopes(&case, &theta), "whole");
     }
 }

@@ -1,16 +1,17 @@
 //! Likelihoods with importance-sampled normalisers: two solvers agree, and each end of lambda2 is what
 //! it has to be.
 
-use crate::common::{cubic, normals, random, samples};
-use kliepnet_core::baselines::importance::{flasso, glasso, Path, Settings, Stack};
-use kliepnet_core::data::{Samples, Standardize};
+use crate::cases::{cubic, normals, random, samples};
+use kliepnet_core::compare::importance::{flasso, glasso, NetworksPath, Stack};
 use kliepnet_core::error::Error;
-use kliepnet_core::factors::PenaltyFactors;
 use kliepnet_core::features::{Basis, Coefficients, Features, Products, Table};
-use kliepnet_core::loss::Loss;
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Grid, Method, Normalizer};
-use kliepnet_core::problem::{Problem, Status};
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::objective::loss::Loss;
+use kliepnet_core::objective::penalty_factor::PenaltyFactors;
+use kliepnet_core::objective::problem::Problem;
+use kliepnet_core::path::{fit, Grid, Settings};
+use kliepnet_core::samples::{Samples, Standardize};
 use ndarray::{concatenate, Array2, Axis};
 
 const POINTS: usize = 900;
@@ -36,8 +37,8 @@ fn stack(d: usize, n: usize, basis: Basis) -> Stack {
 }
 
 fn settings(lambda1: f64) -> Settings {
-    let grid = Grid::Geometric { count: 5, min_ratio: 0.1 };
-    Settings { lambda1, grid, tolerance: 1e-10, max_iter: 1000 }
+    let lambda2 = Grid::Geometric { nlambda: 5, lambda_min_ratio: 0.1 };
+    Settings { tol: 1e-10, max_iter: 1000, ..Settings::new(lambda1, lambda2) }
 }
 
 /// All coefficients, factor after factor.
@@ -69,40 +70,31 @@ fn two_solvers_agree_on_one_network() {
         let path = glasso(&stack, &EDGES, &settings(lambda1), &Monitor::new()).unwrap();
         let grid = path.steps.iter().map(|step| step.lambda2).collect();
         for (network, rows) in [(0, 0..40), (1, 40..80)] {
-            let loss = Loss::likelihood(rows.clone(), 80..80 + POINTS, stack.log_base.clone());
+            let loss = Loss::likelihood(rows, 80..80 + POINTS, stack.log_base.clone());
             let problem = Problem::new(stack.features.clone(), loss, EDGES).unwrap();
-            let peer = kliepnet_core::path::Settings {
-                lambda1,
-                grid: Grid::Given(Vec::clone(&grid)),
-                shape: kliepnet_core::reweight::Shape::GroupLasso,
-                robust: 0.0,
-                method: Method::Auto,
-                normalizer: Normalizer::Empirical,
-                tolerance: 1e-10,
-                max_iter: 10_000,
-                numerator: rows,
-                denominator: 80..80 + POINTS,
-            };
+            let lambda2 = Grid::Given(Vec::clone(&grid));
+            let peer = Settings { tol: 1e-10, max_iter: 10_000, ..Settings::new(lambda1, lambda2) };
             let peer = fit(&problem, &peer, &Monitor::new()).unwrap();
             for (ours, theirs) in path.steps.iter().zip(&peer.steps) {
                 assert_eq!(ours.status, Status::Converged);
-                let want = dense(&theirs.coefficients, &stack.features);
-                let got = dense(&ours.networks[network], &stack.features);
+                let want = dense(&theirs.estimate.coefficients, &stack.features);
+                let got = dense(&ours.estimate.networks[network], &stack.features);
                 assert_near(&got, &want, 2e-4, "network");
-                let log_z = ours.log_normalizers[network];
-                assert!((log_z - theirs.log_normalizer).abs() < 1e-3);
+                let log_z = ours.estimate.log_normalizers[network];
+                assert!((log_z - theirs.estimate.log_normalizer).abs() < 1e-3);
             }
         }
         for step in &path.steps {
-            let [p, q] = step.networks.each_ref().map(|network| dense(network, &stack.features));
+            let [p, q] =
+                step.estimate.networks.each_ref().map(|network| dense(network, &stack.features));
             let change: Vec<f64> = p.iter().zip(&q).map(|(p, q)| p - q).collect();
-            assert_eq!(dense(&step.change, &stack.features), change);
+            assert_eq!(dense(&step.estimate.change, &stack.features), change);
         }
     }
 }
 
-fn joint(stack: &Stack, grid: Vec<f64>, lambda1: f64) -> Path {
-    let settings = Settings { grid: Grid::Given(grid), ..settings(lambda1) };
+fn joint(stack: &Stack, grid: Vec<f64>, lambda1: f64) -> NetworksPath {
+    let settings = Settings { lambda2: Grid::Given(grid), ..settings(lambda1) };
     flasso(stack, &PenaltyFactors::equal(), &settings, &Monitor::new()).unwrap()
 }
 
@@ -111,13 +103,13 @@ fn without_a_penalty_on_the_difference_there_are_two_networks() {
     for basis in [Basis::gaussian(), cubic()] {
         let stack = stack(4, 40, basis);
         let both = joint(&stack, vec![100.0, 0.0], 0.1);
-        let alone = Settings { grid: Grid::Given(vec![0.0]), ..settings(0.1) };
+        let alone = Settings { lambda2: Grid::Given(vec![0.0]), ..settings(0.1) };
         let apart = glasso(&stack, &EDGES, &alone, &Monitor::new()).unwrap();
-        assert!(both.steps[0].change.is_empty());
-        assert_eq!(both.steps[0].networks[0], both.steps[0].networks[1]);
+        assert!(both.steps[0].estimate.change.is_empty());
+        assert_eq!(both.steps[0].estimate.networks[0], both.steps[0].estimate.networks[1]);
         for network in 0..2 {
-            let got = dense(&both.steps[1].networks[network], &stack.features);
-            let want = dense(&apart.steps[0].networks[network], &stack.features);
+            let got = dense(&both.steps[1].estimate.networks[network], &stack.features);
+            let want = dense(&apart.steps[0].estimate.networks[network], &stack.features);
             assert_near(&got, &want, 2e-4, "network");
         }
     }
@@ -140,9 +132,9 @@ fn a_table_of_the_same_features_gives_the_same() {
     let one = flasso(&products, &PenaltyFactors::equal(), &settings(0.2), &Monitor::new()).unwrap();
     let other = flasso(&table, &each, &settings(0.2), &Monitor::new()).unwrap();
     for (a, b) in one.steps.iter().zip(&other.steps) {
-        let got = dense(&b.change, &table.features);
-        assert_near(&got, &dense(&a.change, &products.features), 1e-6, "change");
-        assert!((a.effective[0] - b.effective[0]).abs() < 1e-3);
+        let got = dense(&b.estimate.change, &table.features);
+        assert_near(&got, &dense(&a.estimate.change, &products.features), 1e-6, "change");
+        assert!((a.estimate.effective_size[0] - b.estimate.effective_size[0]).abs() < 1e-3);
     }
 }
 
@@ -151,10 +143,14 @@ fn effective_sizes_are_between_one_and_all() {
     let stack = stack(4, 40, cubic());
     let path = glasso(&stack, &EDGES, &settings(0.1), &Monitor::new()).unwrap();
     for step in &path.steps {
-        assert!(step.effective.iter().all(|size| (1.0..=POINTS as f64).contains(size)));
+        assert!(step
+            .estimate
+            .effective_size
+            .iter()
+            .all(|size| (1.0..=POINTS as f64).contains(size)));
         assert!(step.seconds >= 0.0);
     }
-    assert!(path.steps[0].change.iter().all(|(factor, _)| [0, 2, 5, 9].contains(&factor)));
+    assert!(path.steps[0].estimate.change.iter().all(|(factor, _)| [0, 2, 5, 9].contains(&factor)));
 }
 
 #[test]

@@ -1,17 +1,17 @@
-//! Debiased estimates: rows of the inverse Hessian and estimates judged by plain dense arithmetic.
+//! Debiased estimates: rows of the inverse Hessian and estimates checked by plain dense arithmetic.
 
-use crate::common::{cubic, products, random, samples_of, Case};
-use kliepnet_core::data::Standardize;
+use crate::cases::{cubic, products, random, samples_of, Case};
 use kliepnet_core::error::{Error, Result};
-use kliepnet_core::factors::{factor_index, factor_variables};
+use kliepnet_core::features::factors::{factor_index, factor_variables};
 use kliepnet_core::features::{Basis, Coefficients};
-use kliepnet_core::inference::{
-    infer, inverse_row, Curvature, EdgeStatus, Estimator, Inference, InverseRow, Looker, RowStatus,
-    Sample, Settings,
-};
-use kliepnet_core::loss::Direction;
+use kliepnet_core::inference::debias::{infer, DebiasSettings, EdgeStatus, Estimator, Inference};
+use kliepnet_core::inference::hessian::{FactorScan, Hessian};
+use kliepnet_core::inference::inverse_row::{inverse_row, InverseRow, RowStatus};
+use kliepnet_core::inference::sample::Sample;
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::problem::Status;
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::objective::loss::Direction;
+use kliepnet_core::samples::Standardize;
 use ndarray::{Array1, Array2, Axis};
 use rand::Rng;
 
@@ -82,21 +82,21 @@ fn gaussian(d: usize, n: usize, seed: u64) -> Case {
     Case::new(samples_of(d, n, n + 30, seed))
 }
 
-fn settings(estimator: Estimator, refit: bool) -> Settings {
-    Settings {
+fn settings(estimator: Estimator, refit: bool) -> DebiasSettings {
+    DebiasSettings {
         lambda: 2.5,
         row_lambda: 0.15,
         estimator,
         refit,
         within: false,
-        tolerance: 1e-8,
+        tol: 1e-8,
         max_iter: 10_000,
-        draws: 200,
+        n_boot: 200,
         seed: 7,
     }
 }
 
-fn run(case: &Case, factors: &[usize], settings: &Settings) -> Result<Inference> {
+fn run(case: &Case, factors: &[usize], settings: &DebiasSettings) -> Result<Inference> {
     infer(case.problem(), factors, settings, &Monitor::new())
 }
 
@@ -149,13 +149,12 @@ fn rows_are_optimal_stored_or_not() {
         let alpha = weights(&case, &sample);
         let hessian = Dense::new(&case).hessian(&Array1::from(alpha.clone()));
         let monitor = Monitor::new();
-        let looker = Looker::new(&sample);
-        let stored = Curvature::stored(&sample, &alpha, &monitor).unwrap();
-        let streamed = Curvature::streamed(&sample, &alpha, &looker);
+        let scan = FactorScan::new(&sample);
+        let stored = Hessian::stored(&sample, &alpha, &monitor).unwrap();
+        let streamed = Hessian::streamed(&sample, &alpha, &scan);
         for factor in edges(case.x.ncols()) {
             for lambda in [0.05, 0.2, 0.6] {
-                let find =
-                    |curvature| inverse_row(curvature, factor, lambda, 1e-8, &monitor).unwrap();
+                let find = |hessian| inverse_row(hessian, factor, lambda, 1e-8, &monitor).unwrap();
                 let (one, other) = (find(&stored), find(&streamed));
                 assert_row(&one, &hessian, lambda, what);
                 assert_row(&other, &hessian, lambda, what);
@@ -187,10 +186,10 @@ fn one_step_is_a_newton_step_from_the_first_estimate() {
     let sample = Sample::new(&problem).unwrap();
     let weights = alpha.to_vec();
     let monitor = Monitor::new();
-    let curvature = Curvature::stored(&sample, &weights, &monitor).unwrap();
+    let hessian = Hessian::stored(&sample, &weights, &monitor).unwrap();
     for edge in &result.edges {
         assert_eq!(edge.status, EdgeStatus::Estimated);
-        let row = inverse_row(&curvature, edge.factor, 0.15, 1e-10, &monitor).unwrap();
+        let row = inverse_row(&hessian, edge.factor, 0.15, 1e-10, &monitor).unwrap();
         let mut omega = Array1::zeros(theta.len());
         row.factors.iter().zip(&row.penalised).for_each(|(f, value)| omega[*f] = *value);
         let expected = theta[edge.factor] - omega.dot(&gradient);
@@ -210,7 +209,11 @@ fn both_estimators_are_the_full_fit_when_nothing_is_penalised() {
     let dense = Dense::new(&case);
     let factors = edges(5);
     let results: Vec<Inference> = [Estimator::OneStep, Estimator::DoubleSelection]
-        .map(|estimator| Settings { lambda: 1e-4, row_lambda: 1e-4, ..settings(estimator, true) })
+        .map(|estimator| DebiasSettings {
+            lambda: 1e-4,
+            row_lambda: 1e-4,
+            ..settings(estimator, true)
+        })
         .iter()
         .map(|settings| run(&case, &factors, settings).unwrap())
         .collect();
@@ -232,7 +235,7 @@ fn few_edges_and_threads_change_nothing() {
     let factors = edges(8);
     for estimator in [Estimator::OneStep, Estimator::DoubleSelection] {
         for refit in [false, true] {
-            let settings = Settings { within: true, ..settings(estimator, refit) };
+            let settings = DebiasSettings { within: true, ..settings(estimator, refit) };
             let all = run(&case, &factors, &settings).unwrap();
             let alone = run(&case, &factors[3..4], &settings).unwrap();
             assert!((all.edges[3].estimate - alone.edges[0].estimate).abs() < 1e-7);
@@ -251,7 +254,7 @@ fn few_edges_and_threads_change_nothing() {
 fn maxima_have_the_spread_of_the_errors() {
     // Of one edge alone, the largest error is the size of a normal number times its error.
     let case = signs(6, 200, 200, 6);
-    let settings = Settings { draws: 20_000, ..settings(Estimator::OneStep, true) };
+    let settings = DebiasSettings { n_boot: 20_000, ..settings(Estimator::OneStep, true) };
     let one = run(&case, &edges(6)[..1], &settings).unwrap();
     let square = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64;
     // The mean square of a normal number over 20,000 draws is within five of its errors, 0.01.
@@ -271,7 +274,7 @@ fn what_cannot_be_estimated_says_why() {
     let mut case = signs(5, 100, 100, 7);
     let first = case.y.column(0).to_owned();
     case.y.column_mut(1).assign(&first);
-    let settings = Settings { lambda: 1e3, ..settings(Estimator::OneStep, false) };
+    let settings = DebiasSettings { lambda: 1e3, ..settings(Estimator::OneStep, false) };
     let result = run(&case, &edges(5), &settings).unwrap();
     let status = |u, v| {
         let at = result.edges.iter().find(|edge| edge.factor == factor_index(u, v));
@@ -293,7 +296,7 @@ fn what_cannot_be_estimated_says_why() {
         (Estimator::DoubleSelection, 0.02),
     ] {
         let refit = estimator == Estimator::OneStep;
-        let settings = Settings { estimator, row_lambda, refit, ..settings.clone() };
+        let settings = DebiasSettings { estimator, row_lambda, refit, ..settings.clone() };
         let result = run(&case, &edges(5)[..1], &settings).unwrap();
         assert_eq!(result.edges[0].status, EdgeStatus::NoRefit);
         assert!(result.edges[0].estimate.is_nan() && result.edges[0].error.is_nan());
@@ -303,7 +306,7 @@ fn what_cannot_be_estimated_says_why() {
 #[test]
 fn a_first_stage_without_minimum_says_so() {
     let case = signs(8, 20, 20, 9);
-    let settings = Settings { lambda: 1e-3, ..settings(Estimator::OneStep, true) };
+    let settings = DebiasSettings { lambda: 1e-3, ..settings(Estimator::OneStep, true) };
     let result = run(&case, &edges(8), &settings).unwrap();
     assert_eq!(result.status, Status::Unbounded);
     assert!(result.edges.is_empty() && result.theta.is_empty());

@@ -1,6 +1,6 @@
 //! Tests of the whole core, in one program: to link it once for each file takes longer than to run it.
 
-mod common;
+mod cases;
 
 mod agreement;
 mod certificates;
@@ -21,6 +21,7 @@ mod reweighted;
 mod saturated;
 mod screening;
 mod smallest;
+mod stages;
 mod threads;
 mod threshold;
 mod ties;

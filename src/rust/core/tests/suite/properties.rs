@@ -1,34 +1,35 @@
 //! What must hold whatever the numbers are.
 
-use crate::common::judge::{distance, length};
-use crate::common::{
-    cubic, down, penalty_factors, random, samples, samples_of, Case, DIRECTIONS, METHODS,
+use crate::cases::reference::{distance, length};
+use crate::cases::{
+    cubic, down, penalty_factors, random, samples, samples_of, settings, Case, DIRECTIONS, SOLVERS,
 };
-use kliepnet_core::data::Standardize;
-use kliepnet_core::factors::{factor_index, factor_variables, PenaltyFactors};
+use kliepnet_core::features::factors::{factor_index, factor_variables};
 use kliepnet_core::features::{Basis, Coefficients};
-use kliepnet_core::loss::Direction;
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Grid, Method, Path};
-use kliepnet_core::problem::Status;
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::objective::loss::Direction;
+use kliepnet_core::objective::penalty_factor::PenaltyFactors;
+use kliepnet_core::path::{fit, Grid, KliepPath, SolverChoice};
+use kliepnet_core::samples::Standardize;
 use ndarray::{Array2, Axis};
 use rand::seq::SliceRandom;
 
 /// A path to a small gap.
-fn solve(case: &Case, lambda1: f64, grid: Grid) -> Path {
-    solve_by(case, lambda1, grid, Method::Auto)
+fn solve(case: &Case, lambda1: f64, grid: Grid) -> KliepPath {
+    solve_by(case, lambda1, grid, SolverChoice::Auto)
 }
 
-fn solve_by(case: &Case, lambda1: f64, grid: Grid, method: Method) -> Path {
-    let mut settings = case.settings(lambda1, grid, method);
-    settings.tolerance = 1e-10;
+fn solve_by(case: &Case, lambda1: f64, grid: Grid, solver: SolverChoice) -> KliepPath {
+    let mut settings = settings(lambda1, grid, solver);
+    settings.tol = 1e-10;
     fit(&case.problem(), &settings, &Monitor::new()).unwrap()
 }
 
 /// Theta in full at every step.
-fn thetas(case: &Case, path: &Path) -> Vec<Vec<f64>> {
-    let judge = case.judge();
-    path.steps.iter().map(|step| judge.theta(&step.coefficients)).collect()
+fn thetas(case: &Case, path: &KliepPath) -> Vec<Vec<f64>> {
+    let reference = case.reference();
+    path.steps.iter().map(|step| reference.theta(&step.estimate.coefficients)).collect()
 }
 
 /// How far the thetas of two steps may be apart, given their gaps.
@@ -36,9 +37,9 @@ fn allowed(gaps: [f64; 2], lambda1: f64) -> f64 {
     gaps.iter().map(|gap| (2.0 * gap / lambda1).sqrt()).sum::<f64>() + 1e-8
 }
 
-fn assert_all_converged(path: &Path, what: &str) {
+fn assert_all_converged(path: &KliepPath, what: &str) {
     for (k, step) in path.steps.iter().enumerate() {
-        assert_eq!(step.status, Status::Converged, "{what} step {k}: gap {}", step.gap);
+        assert_eq!(step.status, Status::Converged, "{what} step {k}: gap {}", step.certificate.gap);
     }
 }
 
@@ -54,10 +55,17 @@ fn equal_samples_have_no_change() {
             let case = Case { y: case.x.clone(), direction, ..case.clone() };
             let given = Grid::Given(vec![1.0, 0.1, 1e-3, 1e-6]);
             for grid in [given, down(3, 0.1)] {
-                for step in case.fit(0.1, grid, Method::Auto).steps {
+                for step in case.fit(0.1, grid, SolverChoice::Auto).steps {
                     assert_eq!(step.status, Status::Converged);
-                    assert!(step.coefficients.is_empty(), "{:?}", step.coefficients);
-                    assert_eq!((step.objective.abs(), step.gap), (0.0, 0.0));
+                    assert!(
+                        step.estimate.coefficients.is_empty(),
+                        "{:?}",
+                        step.estimate.coefficients
+                    );
+                    assert_eq!(
+                        (step.certificate.objective.abs(), step.certificate.gap),
+                        (0.0, 0.0)
+                    );
                 }
             }
         }
@@ -68,16 +76,16 @@ fn equal_samples_have_no_change() {
 fn equal_samples_have_no_change_without_ridge() {
     let case = Case::gaussian(15, 40, 1);
     let case = Case { y: case.x.clone(), ..case };
-    for method in [Method::Auto, Method::Primal] {
-        for step in case.fit(0.0, Grid::Given(vec![1.0, 0.1, 1e-3]), method).steps {
+    for solver in [SolverChoice::Auto, SolverChoice::Primal] {
+        for step in case.fit(0.0, Grid::Given(vec![1.0, 0.1, 1e-3]), solver).steps {
             assert_eq!(step.status, Status::Converged);
-            assert!(step.coefficients.is_empty());
+            assert!(step.estimate.coefficients.is_empty());
         }
     }
 }
 
 /// Exactly nothing at lambda_max and above, something just below.
-fn assert_starts_at_lambda_max(case: &Case, lambda1: f64, method: Method, what: &str) {
+fn assert_starts_at_lambda_max(case: &Case, lambda1: f64, solver: SolverChoice, what: &str) {
     let unpenalised = |factor: usize| {
         let (u, v) = factor_variables(factor);
         case.penalty.of(u, v) == 0.0
@@ -85,12 +93,13 @@ fn assert_starts_at_lambda_max(case: &Case, lambda1: f64, method: Method, what: 
     let penalised = |coefficients: &Coefficients| {
         coefficients.iter().filter(|(factor, _)| !unpenalised(*factor)).count()
     };
-    let largest = case.fit(lambda1, down(1, 1.0), method).lambda_max;
+    let largest = case.fit(lambda1, down(1, 1.0), solver).lambda_max;
     let grid = Grid::Given([2.0, 1.0, 0.999].map(|share| share * largest).to_vec());
     // Just below, zero is nearly as good: a loose tolerance would accept it.
-    let path = solve_by(case, lambda1, grid, method);
+    let path = solve_by(case, lambda1, grid, solver);
     assert_eq!(path.lambda_max, largest);
-    let counts: Vec<usize> = path.steps.iter().map(|step| penalised(&step.coefficients)).collect();
+    let counts: Vec<usize> =
+        path.steps.iter().map(|step| penalised(&step.estimate.coefficients)).collect();
     assert_eq!(counts[..2], [0, 0], "{what} at lambda_max");
     assert!(counts[2] > 0, "{what} just below lambda_max");
 }
@@ -107,10 +116,15 @@ fn nothing_at_lambda_max_and_something_below() {
             penalty: penalty_factors([0, 2, 3, 4, 0][k % 5], d, &mut rng),
             ..Case::new(samples_of(d, 20 + k, 30 - k, k as u64))
         };
-        for method in METHODS {
-            assert_starts_at_lambda_max(&case, 0.1, method, &format!("case {k} {method:?}"));
+        for solver in SOLVERS {
+            assert_starts_at_lambda_max(&case, 0.1, solver, &format!("case {k} {solver:?}"));
         }
-        assert_starts_at_lambda_max(&case, 0.0, Method::Auto, &format!("case {k} without ridge"));
+        assert_starts_at_lambda_max(
+            &case,
+            0.0,
+            SolverChoice::Auto,
+            &format!("case {k} without ridge"),
+        );
     }
 }
 
@@ -121,7 +135,7 @@ fn nothing_at_lambda_max_and_something_below_in_the_working_set() {
             let d = case.x.ncols();
             let penalty = penalty_factors(kind, d, &mut random(seed as u64));
             let case = Case { penalty, ..case.clone() };
-            assert_starts_at_lambda_max(&case, 0.1, Method::Auto, &format!("kind {kind}"));
+            assert_starts_at_lambda_max(&case, 0.1, SolverChoice::Auto, &format!("kind {kind}"));
         }
     }
 }
@@ -141,8 +155,8 @@ fn nothing_penalised_at_lambda_max_beside_unpenalised_factors() {
             };
             coefficients.iter().filter(of).count()
         };
-        assert_eq!(penalised(&above.steps[0].coefficients), 0);
-        assert!(penalised(&above.steps[1].coefficients) > 0);
+        assert_eq!(penalised(&above.steps[0].estimate.coefficients), 0);
+        assert!(penalised(&above.steps[1].estimate.coefficients) > 0);
     }
 }
 
@@ -164,14 +178,17 @@ fn permuted_variables_permute_the_factors() {
         assert!((path.lambda_max - other.lambda_max).abs() <= 1e-12 * path.lambda_max);
         for (step, moved) in path.steps.iter().zip(&other.steps) {
             let mut theta = vec![0.0; d * (d + 1) / 2];
-            for (factor, value) in moved.coefficients.iter() {
+            for (factor, value) in moved.estimate.coefficients.iter() {
                 let (u, v) = factor_variables(factor);
                 let (u, v) = (order[u].max(order[v]), order[u].min(order[v]));
                 theta[factor_index(u, v)] = value[0];
             }
             let mut own = vec![0.0; theta.len()];
-            step.coefficients.iter().for_each(|(factor, value)| own[factor] = value[0]);
-            assert!(distance(&theta, &own) <= allowed([step.gap, moved.gap], lambda1));
+            step.estimate.coefficients.iter().for_each(|(factor, value)| own[factor] = value[0]);
+            assert!(
+                distance(&theta, &own)
+                    <= allowed([step.certificate.gap, moved.certificate.gap], lambda1)
+            );
         }
     }
 }
@@ -187,7 +204,8 @@ fn assert_opposite(case: &Case, other: &Case) {
     for (k, (theta, minus)) in pairs.enumerate() {
         assert!(length(&theta) > 0.0 || k == 0);
         let opposite: Vec<f64> = minus.iter().map(|t| -t).collect();
-        let within = allowed([path.steps[k].gap, back.steps[k].gap], lambda1);
+        let within =
+            allowed([path.steps[k].certificate.gap, back.steps[k].certificate.gap], lambda1);
         assert!(distance(&theta, &opposite) <= within, "step {k}");
     }
 }
@@ -209,17 +227,25 @@ fn symmetric_changes_sign_with_the_samples() {
     }
 }
 
-/// All solvers converge, and the judge agrees.
+/// All solvers converge, and the reference agrees.
 fn assert_sound(case: &Case, what: &str) {
-    let judge = case.judge();
-    for method in METHODS {
-        let path = case.fit(0.1, down(6, 0.05), method);
-        assert_all_converged(&path, &format!("{what} {method:?}"));
+    let reference = case.reference();
+    for solver in SOLVERS {
+        let path = case.fit(0.1, down(6, 0.05), solver);
+        assert_all_converged(&path, &format!("{what} {solver:?}"));
         for step in &path.steps {
-            let verdict = judge.verdict(&judge.theta(&step.coefficients), 0.1, step.lambda2);
-            let enough = 1e-6 * verdict.objective.abs().max(1e-3);
-            assert!((step.objective - verdict.objective).abs() <= 1e-12 * verdict.scale, "{what}");
-            assert!(step.gap <= enough && step.gap >= -1e-15, "{what}: {}", step.gap);
+            let expected =
+                reference.certify(&reference.theta(&step.estimate.coefficients), 0.1, step.lambda2);
+            let enough = 1e-6 * expected.objective.abs().max(1e-3);
+            assert!(
+                (step.certificate.objective - expected.objective).abs() <= 1e-12 * expected.scale,
+                "{what}"
+            );
+            assert!(
+                step.certificate.gap <= enough && step.certificate.gap >= -1e-15,
+                "{what}: {}",
+                step.certificate.gap
+            );
         }
     }
 }
@@ -238,7 +264,7 @@ fn duplicate_columns_share_alike() {
     for (theta, step) in thetas(&case, &path).iter().zip(&path.steps) {
         for other in [0, 1, 3, 4, 6, 7] {
             let of = |u: usize| theta[factor_index(u.max(other), u.min(other))];
-            let within = allowed([step.gap, step.gap], 0.1);
+            let within = allowed([step.certificate.gap, step.certificate.gap], 0.1);
             assert!((of(2) - of(5)).abs() <= within, "{} {}", of(2), of(5));
         }
     }
@@ -267,7 +293,7 @@ fn constant_columns_unstandardised() {
     assert_sound(&case, "constant columns");
     let path = solve(&case, 0.1, down(4, 0.1));
     for step in &path.steps {
-        for (factor, _) in step.coefficients.iter() {
+        for (factor, _) in step.estimate.coefficients.iter() {
             let (u, v) = factor_variables(factor);
             assert!(u != 5 && v != 5, "a column of zeros changes nothing");
             assert!((u, v) != (3, 3), "a constant feature cancels");
@@ -299,7 +325,8 @@ fn duplicate_rows_count_twice() {
     let (path, other) = (solve(&once, lambda1, grid.clone()), solve(&doubled, lambda1, grid));
     let pairs = thetas(&once, &path).into_iter().zip(thetas(&doubled, &other));
     for (k, (theta, same)) in pairs.enumerate() {
-        let within = allowed([path.steps[k].gap, other.steps[k].gap], lambda1);
+        let within =
+            allowed([path.steps[k].certificate.gap, other.steps[k].certificate.gap], lambda1);
         assert!(distance(&theta, &same) <= within, "step {k}");
     }
 }
@@ -324,7 +351,7 @@ fn two_rows_each_standardised_within_are_alike() {
     let path = solve(&case, 0.1, down(3, 0.1));
     assert_all_converged(&path, "n = 2");
     for step in &path.steps {
-        for (factor, _) in step.coefficients.iter() {
+        for (factor, _) in step.estimate.coefficients.iter() {
             let (u, v) = factor_variables(factor);
             assert_ne!(u, v, "squares do not differ");
         }
@@ -339,17 +366,17 @@ fn unpenalised_factors_are_stationary() {
         for &kind in kinds {
             let penalty = penalty_factors(kind, case.x.ncols(), &mut random(14));
             let case = Case { penalty, ..case.clone() };
-            let judge = case.judge();
+            let reference = case.reference();
             let path = solve(&case, lambda1, down(4, 0.4));
             assert_all_converged(&path, "unpenalised");
             for (step, theta) in path.steps.iter().zip(thetas(&case, &path)) {
-                let verdict = judge.verdict(&theta, lambda1, step.lambda2);
+                let expected = reference.certify(&theta, lambda1, step.lambda2);
                 let mut seen = 0;
-                for t in (0..judge.factors()).filter(|t| judge.weight(*t) == 0.0) {
-                    let i = judge.span(t).start;
+                for t in (0..reference.factors()).filter(|t| reference.weight(*t) == 0.0) {
+                    let i = reference.span(t).start;
                     // The factor's share of the gap is (xi - lambda1 theta)^2 / (2 lambda1).
-                    let within = (2.0 * lambda1 * step.gap).sqrt() + 1e-10;
-                    let off = (verdict.xi[i] - lambda1 * theta[i]).abs();
+                    let within = (2.0 * lambda1 * step.certificate.gap).sqrt() + 1e-10;
+                    let off = (expected.xi[i] - lambda1 * theta[i]).abs();
                     assert!(off <= within, "factor {t}: {off}");
                     seen += 1;
                 }
@@ -369,16 +396,16 @@ fn excluded_factors_are_never_in() {
             if d > 100 && matches!(grid, Grid::Given(_)) {
                 continue;
             }
-            for method in METHODS {
-                if d > 100 && method != Method::Auto {
+            for solver in SOLVERS {
+                if d > 100 && solver != SolverChoice::Auto {
                     continue;
                 }
-                let path = case.fit(0.5, grid.clone(), method);
+                let path = case.fit(0.5, grid.clone(), solver);
                 assert_all_converged(&path, "excluded");
                 let last = path.steps.last().unwrap();
-                assert!(!last.coefficients.is_empty());
+                assert!(!last.estimate.coefficients.is_empty());
                 for step in &path.steps {
-                    assert!(step.coefficients.iter().all(|(factor, _)| factor % 3 != 0));
+                    assert!(step.estimate.coefficients.iter().all(|(factor, _)| factor % 3 != 0));
                 }
             }
         }
@@ -388,12 +415,12 @@ fn excluded_factors_are_never_in() {
 #[test]
 fn no_penalty_but_the_ridge() {
     let case = Case::gaussian(6, 40, 16);
-    let judge = case.judge();
-    for method in METHODS {
-        let path = case.fit(0.3, Grid::Given(vec![0.1, 0.0]), method);
+    let reference = case.reference();
+    for solver in SOLVERS {
+        let path = case.fit(0.3, Grid::Given(vec![0.1, 0.0]), solver);
         assert_all_converged(&path, "lambda2 = 0");
         let step = &path.steps[1];
-        assert_eq!(step.coefficients.len(), judge.factors());
+        assert_eq!(step.estimate.coefficients.len(), reference.factors());
     }
 }
 
@@ -401,6 +428,6 @@ fn no_penalty_but_the_ridge() {
 fn smaller_lambda2_never_raises_the_objective() {
     let path = solve(&Case::gaussian(10, 40, 17), 0.1, down(12, 0.01));
     for pair in path.steps.windows(2) {
-        assert!(pair[1].objective <= pair[0].objective + 1e-12);
+        assert!(pair[1].certificate.objective <= pair[0].certificate.objective + 1e-12);
     }
 }

@@ -1,14 +1,14 @@
 //! What cannot be fitted is refused, and the refusal says what is wrong.
 
-use crate::common::{cubic, down, samples, settings, Case};
-use kliepnet_core::data::{Samples, Standardize};
+use crate::cases::{cubic, down, samples, settings, Case};
 use kliepnet_core::error::{Error, Result};
-use kliepnet_core::factors::PenaltyFactors;
 use kliepnet_core::features::{Basis, Products};
-use kliepnet_core::loss::{Direction, Loss};
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Grid, Method};
-use kliepnet_core::problem::Problem;
+use kliepnet_core::objective::loss::{Direction, Loss};
+use kliepnet_core::objective::penalty_factor::PenaltyFactors;
+use kliepnet_core::objective::problem::Problem;
+use kliepnet_core::path::{fit, Grid, SolverChoice};
+use kliepnet_core::samples::{Samples, Standardize};
 use ndarray::Array2;
 
 fn standardise(x: &Array2<f64>, y: &Array2<f64>, standardize: Standardize) -> Result<Samples> {
@@ -169,12 +169,12 @@ fn features_that_say_nothing_are_refused() {
 fn the_dual_needs_a_ridge() {
     let problem = Case::gaussian(4, 10, 7).problem();
     let text =
-        argument(fit(&problem, &settings(10, 0.0, down(2, 0.5), Method::Dual), &Monitor::new()));
+        argument(fit(&problem, &settings(0.0, down(2, 0.5), SolverChoice::Dual), &Monitor::new()));
     assert!(text.contains("lambda1"), "{text}");
 }
 
 #[test]
 fn an_empty_grid_is_an_empty_path() {
-    let path = Case::gaussian(4, 10, 8).fit(0.1, Grid::Given(vec![]), Method::Auto);
+    let path = Case::gaussian(4, 10, 8).fit(0.1, Grid::Given(vec![]), SolverChoice::Auto);
     assert!(path.steps.is_empty() && path.lambda_max > 0.0);
 }

@@ -1,14 +1,17 @@
 //! Screening by bounds finds what full passes find, and a path with it is the path without.
 
-use crate::common::judge::distance;
-use crate::common::{cubic, down, normals, products, quartic, random, samples, Case};
-use kliepnet_core::factors::{factor_index, PenaltyFactors};
+use crate::cases::reference::distance;
+use crate::cases::{cubic, down, normals, products, quartic, random, samples, settings, Case};
+use kliepnet_core::design::drift::Drift;
+use kliepnet_core::design::scan::{Hit, Query, Scanner};
+use kliepnet_core::design::screen::Screen;
+use kliepnet_core::features::factors::factor_index;
 use kliepnet_core::features::{Basis, Coefficients};
 use kliepnet_core::monitor::Monitor;
-use kliepnet_core::path::{fit, Grid, Method};
-use kliepnet_core::problem::{Problem, Status};
-use kliepnet_core::scan::{Drift, Hit, Query, Scanner};
-use kliepnet_core::screen::Screen;
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::objective::penalty_factor::PenaltyFactors;
+use kliepnet_core::objective::problem::Problem;
+use kliepnet_core::path::{fit, Grid, SolverChoice};
 use rand::Rng;
 
 /// Large enough that the screen keeps a reference; a few values are far out, so that the bound is
@@ -37,13 +40,13 @@ fn weights_along(
         let signed = terms.flat_map(|term| by_row[term.rows.clone()].iter().map(|s| s * term.sign));
         problem.loss.row_weights(&problem.loss.weights(&signed.collect::<Vec<f64>>()).alpha)
     };
-    path.steps.iter().map(|step| (step.lambda2, weights(&step.coefficients))).collect()
+    path.steps.iter().map(|step| (step.lambda2, weights(&step.estimate.coefficients))).collect()
 }
 
 /// What the screen says is above the level, against a pass over all factors.
 fn assert_screened(screen: &mut Screen, problem: &Problem, level: f64, hint: f64, weights: &[f64]) {
     let screened = screen.above(weights, level, hint, &Monitor::new()).unwrap();
-    let query = Query { weights, penalty: &problem.penalty, level };
+    let query = Query { weights, penalty_factor: &problem.penalty_factor, level };
     let scanner = Scanner::new(products(problem));
     let mut all = scanner.all(products(problem), query, &Monitor::new()).unwrap();
     all.sort_unstable_by_key(|hit| hit.variables);
@@ -66,8 +69,8 @@ fn assert_screened(screen: &mut Screen, problem: &Problem, level: f64, hint: f64
 
 fn assert_screened_along(case: &Case, grid: Grid) {
     let problem = case.problem();
-    let path = weights_along(&problem, &case.settings(0.1, grid, Method::Auto));
-    let mut screen = Screen::new(products(&problem), &problem.penalty);
+    let path = weights_along(&problem, &settings(0.1, grid, SolverChoice::Auto));
+    let mut screen = Screen::new(products(&problem), &problem.penalty_factor);
     for (k, (lambda2, weights)) in path.iter().enumerate() {
         let next = path.get(k + 1).map_or(*lambda2, |next| next.0);
         assert_screened(&mut screen, &problem, *lambda2, 2.0 * next - lambda2, weights);
@@ -118,7 +121,7 @@ fn largest_ratio(hits: &[Hit]) -> f64 {
 #[test]
 fn at_weights_that_jump() {
     let problem = with_outliers(4).problem();
-    let mut screen = Screen::new(products(&problem), &problem.penalty);
+    let mut screen = Screen::new(products(&problem), &problem.penalty_factor);
     let base = problem.loss.row_weights_at_zero();
     let largest = largest_ratio(&screen.top(&base, &Monitor::new()).unwrap());
     for (k, size) in [1e-4, 1e-3, 1e-2, 1e-3, 0.1, 1e-4].into_iter().enumerate() {
@@ -137,12 +140,12 @@ fn the_largest_is_the_largest() {
         let problem = case.problem();
         let mut rng = random(seed);
         let weights = normals(problem.features.rows(), 0.02, &mut rng);
-        let top = Screen::new(products(&problem), &problem.penalty)
+        let top = Screen::new(products(&problem), &problem.penalty_factor)
             .top(&weights, &Monitor::new())
             .unwrap();
         let largest = largest_ratio(&top);
-        let judge = case.judge();
-        let want = judge.largest_ratio(&judge.xi_of_rows(&weights));
+        let reference = case.reference();
+        let want = reference.largest_ratio(&reference.xi_of_rows(&weights));
         assert!((largest - want).abs() <= 1e-12 * want, "{largest} for {want}");
     }
 }
@@ -152,19 +155,22 @@ fn the_working_sets_path_is_the_path_over_all_factors() {
     for case in [Case::large(9), Case::large_cubic(9)] {
         let lambda1 = 0.5;
         let problem = case.problem();
-        let judge = case.judge();
-        let paths = [Method::Auto, Method::Primal].map(|method| {
-            let mut settings = case.settings(lambda1, down(3, 0.6), method);
-            settings.tolerance = 1e-8;
+        let reference = case.reference();
+        let paths = [SolverChoice::Auto, SolverChoice::Primal].map(|solver| {
+            let mut settings = settings(lambda1, down(3, 0.6), solver);
+            settings.tol = 1e-8;
             fit(&problem, &settings, &Monitor::new()).unwrap()
         });
         assert!(paths[0].passes > 0, "the working set was not used");
         for (active, all) in paths[0].steps.iter().zip(&paths[1].steps) {
             assert_eq!(active.status, Status::Converged);
             assert_eq!(all.status, Status::Converged);
-            let (a, b) = (judge.theta(&active.coefficients), judge.theta(&all.coefficients));
+            let (a, b) = (
+                reference.theta(&active.estimate.coefficients),
+                reference.theta(&all.estimate.coefficients),
+            );
             let radius = |gap: f64| (2.0 * gap / lambda1).sqrt();
-            let allowed = radius(active.gap) + radius(all.gap) + 1e-9;
+            let allowed = radius(active.certificate.gap) + radius(all.certificate.gap) + 1e-9;
             assert!(distance(&a, &b) <= allowed, "{} apart", distance(&a, &b));
         }
     }
@@ -180,12 +186,12 @@ fn the_drift_bound_holds_and_is_met_by_copies() {
         }
         let single = basis.pair.len() == 1;
         let case = Case { basis, ..Case::new((x, y)) };
-        let (problem, judge) = (case.problem(), case.judge());
+        let (problem, reference) = (case.problem(), case.reference());
         let mixed = normals(problem.features.rows(), 0.1, &mut random(11));
         let positive: Vec<f64> = mixed.iter().map(|delta| delta.abs()).collect();
         for delta in [&mixed, &positive] {
             let drift = Drift::new(products(&problem), delta);
-            let norms = judge.norms(&judge.xi_of_rows(delta));
+            let norms = reference.norms(&reference.xi_of_rows(delta));
             for (u, v) in (1..12).flat_map(|u| (0..u).map(move |v| (u, v))) {
                 let (norm, bound) = (norms[factor_index(u, v)], drift.bound(u, v));
                 assert!(norm <= bound * (1.0 + 1e-12), "{u} {v}: {norm} beyond {bound}");
@@ -193,7 +199,7 @@ fn the_drift_bound_holds_and_is_met_by_copies() {
         }
         if single {
             let bound = Drift::new(products(&problem), &positive).bound(9, 4);
-            let norm = judge.norms(&judge.xi_of_rows(&positive))[factor_index(9, 4)];
+            let norm = reference.norms(&reference.xi_of_rows(&positive))[factor_index(9, 4)];
             assert!((norm - bound).abs() <= 1e-12 * bound, "{norm} for {bound}");
         }
     }

@@ -1,12 +1,12 @@
 //! lambda1 = 0 on both sides of the smallest solvable lambda2, which a linear programme finds.
 
-use crate::common::judge::Judge;
-use crate::common::programme::Threshold;
-use crate::common::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS};
-use kliepnet_core::factors::PenaltyFactors;
+use crate::cases::programme::Threshold;
+use crate::cases::reference::Reference;
+use crate::cases::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS};
 use kliepnet_core::features::Basis;
-use kliepnet_core::path::{Grid, Method, Path, Step};
-use kliepnet_core::problem::Status;
+use kliepnet_core::objective::certificate::Status;
+use kliepnet_core::objective::penalty_factor::PenaltyFactors;
+use kliepnet_core::path::{Grid, KliepPath, KliepStep, SolverChoice};
 use std::time::Instant;
 
 /// A fit is never to take longer than this.
@@ -23,47 +23,52 @@ fn cases() -> Vec<(Case, Threshold)> {
             penalty: penalty_factors([0, 4][k / 6], d, &mut random(k as u64)),
             ..Case::new(samples_of(d, 12 + k % 3, 9 + k % 4, k as u64))
         };
-        let threshold = Threshold::new(&case.judge(), 1e-5);
+        let threshold = Threshold::new(&case.reference(), 1e-5);
         cases.push((case, threshold));
     }
     cases
 }
 
-fn fit_one(case: &Case, lambda2: f64, method: Method) -> (Path, f64) {
+fn fit_one(case: &Case, lambda2: f64, solver: SolverChoice) -> (KliepPath, f64) {
     let begun = Instant::now();
-    let path = case.fit(0.0, Grid::Given(vec![lambda2]), method);
+    let path = case.fit(0.0, Grid::Given(vec![lambda2]), solver);
     (path, begun.elapsed().as_secs_f64())
 }
 
 /// What a step with this status may hold.
-fn assert_well_formed(step: &Step) {
-    assert!(step.gap.is_nan(), "there is no gap without a ridge");
+fn assert_well_formed(step: &KliepStep) {
+    assert!(step.certificate.gap.is_nan(), "there is no gap without a ridge");
     if step.status == Status::Unbounded {
-        assert_eq!(step.objective, f64::NEG_INFINITY);
-        assert!(step.residual.is_nan() && step.log_normalizer.is_nan());
-        assert!(step.coefficients.is_empty());
+        assert_eq!(step.certificate.objective, f64::NEG_INFINITY);
+        assert!(step.certificate.kkt.is_nan() && step.estimate.log_normalizer.is_nan());
+        assert!(step.estimate.coefficients.is_empty());
     } else {
-        assert!(step.objective.is_finite() && step.residual.is_finite());
-        assert!(step.log_normalizer.is_finite());
-        assert!(step.coefficients.iter().all(|(_, theta)| theta.iter().all(|t| t.is_finite())));
+        assert!(step.certificate.objective.is_finite() && step.certificate.kkt.is_finite());
+        assert!(step.estimate.log_normalizer.is_finite());
+        assert!(step
+            .estimate
+            .coefficients
+            .iter()
+            .all(|(_, theta)| theta.iter().all(|t| t.is_finite())));
     }
 }
 
-/// Converged, and the judge agrees.
-fn assert_solved(judge: &Judge, path: &Path, step: &Step, what: &str) {
+/// Converged, and the reference agrees.
+fn assert_solved(reference: &Reference, path: &KliepPath, step: &KliepStep, what: &str) {
     assert_well_formed(step);
-    assert_eq!(step.status, Status::Converged, "{what}: residual {}", step.residual);
-    let verdict = judge.verdict(&judge.theta(&step.coefficients), 0.0, step.lambda2);
-    let rounding = 1e-12 * verdict.scale;
-    assert!((step.residual - verdict.residual).abs() <= rounding, "{what}");
-    assert!((step.objective - verdict.objective).abs() <= rounding, "{what}");
-    assert!(verdict.residual <= 1e-6 * path.lambda_max + rounding, "{what}: {}", verdict.residual);
+    assert_eq!(step.status, Status::Converged, "{what}: residual {}", step.certificate.kkt);
+    let expected =
+        reference.certify(&reference.theta(&step.estimate.coefficients), 0.0, step.lambda2);
+    let rounding = 1e-12 * expected.scale;
+    assert!((step.certificate.kkt - expected.kkt).abs() <= rounding, "{what}");
+    assert!((step.certificate.objective - expected.objective).abs() <= rounding, "{what}");
+    assert!(expected.kkt <= 1e-6 * path.lambda_max + rounding, "{what}: {}", expected.kkt);
 }
 
 #[test]
 fn the_programmes_bounds_meet_within_lambda_max() {
     for (k, (case, threshold)) in cases().iter().enumerate() {
-        let largest = case.fit(0.0, down(1, 1.0), Method::Auto).lambda_max;
+        let largest = case.fit(0.0, down(1, 1.0), SolverChoice::Auto).lambda_max;
         assert!(threshold.lower > 0.0 && threshold.lower <= threshold.upper, "case {k}");
         assert!(threshold.upper < largest, "case {k}");
     }
@@ -73,8 +78,13 @@ fn the_programmes_bounds_meet_within_lambda_max() {
 fn above_it_fits_converge() {
     for (k, (case, threshold)) in cases().iter().enumerate() {
         for share in [1.02, 1.2] {
-            let (path, seconds) = fit_one(case, share * threshold.upper, Method::Auto);
-            assert_solved(&case.judge(), &path, &path.steps[0], &format!("case {k} at {share}"));
+            let (path, seconds) = fit_one(case, share * threshold.upper, SolverChoice::Auto);
+            assert_solved(
+                &case.reference(),
+                &path,
+                &path.steps[0],
+                &format!("case {k} at {share}"),
+            );
             assert!(seconds < SECONDS);
         }
     }
@@ -83,8 +93,8 @@ fn above_it_fits_converge() {
 #[test]
 fn above_it_primal_fits_converge() {
     for (k, (case, threshold)) in cases().iter().enumerate() {
-        let (path, seconds) = fit_one(case, 1.2 * threshold.upper, Method::Primal);
-        assert_solved(&case.judge(), &path, &path.steps[0], &format!("case {k}"));
+        let (path, seconds) = fit_one(case, 1.2 * threshold.upper, SolverChoice::Primal);
+        assert_solved(&case.reference(), &path, &path.steps[0], &format!("case {k}"));
         assert!(seconds < SECONDS);
     }
 }
@@ -92,11 +102,11 @@ fn above_it_primal_fits_converge() {
 #[test]
 fn below_it_fits_are_unbounded() {
     for (k, (case, threshold)) in cases().iter().enumerate() {
-        for method in [Method::Auto, Method::Primal] {
+        for solver in [SolverChoice::Auto, SolverChoice::Primal] {
             for share in [0.98, 0.5, 0.01] {
-                let (path, seconds) = fit_one(case, share * threshold.lower, method);
+                let (path, seconds) = fit_one(case, share * threshold.lower, solver);
                 assert_well_formed(&path.steps[0]);
-                let what = format!("case {k} {method:?} at {share}");
+                let what = format!("case {k} {solver:?} at {share}");
                 assert_eq!(path.steps[0].status, Status::Unbounded, "{what}");
                 assert!(seconds < SECONDS);
             }
@@ -110,7 +120,7 @@ fn without_any_penalty_fits_are_unbounded() {
     for (case, _) in cases() {
         for penalty in [case.penalty.clone(), none.clone()] {
             let case = Case { penalty, ..case.clone() };
-            let (path, seconds) = fit_one(&case, 0.0, Method::Auto);
+            let (path, seconds) = fit_one(&case, 0.0, SolverChoice::Auto);
             assert_eq!(path.steps[0].status, Status::Unbounded);
             assert!(seconds < SECONDS);
         }
@@ -120,16 +130,16 @@ fn without_any_penalty_fits_are_unbounded() {
 #[test]
 fn close_to_it_fits_end_and_claim_nothing_false() {
     for (k, (case, threshold)) in cases().iter().enumerate() {
-        for method in [Method::Auto, Method::Primal] {
+        for solver in [SolverChoice::Auto, SolverChoice::Primal] {
             for off in [1e-2, 1e-3, 1e-4, 1e-6, 0.0] {
-                let what = format!("case {k} {method:?} off by {off}");
-                let (above, seconds) = fit_one(case, (1.0 + off) * threshold.upper, method);
+                let what = format!("case {k} {solver:?} off by {off}");
+                let (above, seconds) = fit_one(case, (1.0 + off) * threshold.upper, solver);
                 let step = &above.steps[0];
                 assert_well_formed(step);
                 assert!(seconds < SECONDS, "{what}: {seconds} s");
                 // The bounds are 1e-5 apart.
                 assert!(step.status != Status::Unbounded || off < 1e-5, "{what} above");
-                let (below, seconds) = fit_one(case, (1.0 - off) * threshold.lower, method);
+                let (below, seconds) = fit_one(case, (1.0 - off) * threshold.lower, solver);
                 let step = &below.steps[0];
                 assert_well_formed(step);
                 assert!(seconds < SECONDS, "{what}: {seconds} s");
@@ -140,8 +150,8 @@ fn close_to_it_fits_end_and_claim_nothing_false() {
 }
 
 /// A path across the threshold: solved above it, and one unbounded step below.
-fn assert_ends_at_threshold(case: &Case, threshold: &Threshold, path: &Path) {
-    let judge = case.judge();
+fn assert_ends_at_threshold(case: &Case, threshold: &Threshold, path: &KliepPath) {
+    let reference = case.reference();
     let (last, before) = path.steps.split_last().unwrap();
     assert_well_formed(last);
     assert_eq!(last.status, Status::Unbounded);
@@ -152,7 +162,7 @@ fn assert_ends_at_threshold(case: &Case, threshold: &Threshold, path: &Path) {
         if near {
             assert_well_formed(step);
         } else {
-            assert_solved(&judge, path, step, &format!("lambda2 {}", step.lambda2));
+            assert_solved(&reference, path, step, &format!("lambda2 {}", step.lambda2));
         }
         assert!(step.lambda2 > 0.999 * threshold.lower, "went on below the threshold");
     }
@@ -162,7 +172,7 @@ fn assert_ends_at_threshold(case: &Case, threshold: &Threshold, path: &Path) {
 fn a_path_ends_with_one_unbounded_step() {
     for (case, threshold) in cases() {
         for count in [5, 30] {
-            let path = case.fit(0.0, down(count, 1e-3), Method::Auto);
+            let path = case.fit(0.0, down(count, 1e-3), SolverChoice::Auto);
             assert_ends_at_threshold(&case, &threshold, &path);
         }
     }
@@ -171,7 +181,7 @@ fn a_path_ends_with_one_unbounded_step() {
 #[test]
 fn a_primal_path_ends_with_one_unbounded_step() {
     for (case, threshold) in cases() {
-        let path = case.fit(0.0, down(5, 1e-2), Method::Primal);
+        let path = case.fit(0.0, down(5, 1e-2), SolverChoice::Primal);
         let (last, before) = path.steps.split_last().unwrap();
         assert_eq!(last.status, Status::Unbounded);
         assert!(last.lambda2 <= threshold.upper);
@@ -183,14 +193,14 @@ fn a_primal_path_ends_with_one_unbounded_step() {
 #[test]
 fn in_the_working_set() {
     for case in [Case::large(1), Case::large_cubic(1)] {
-        let judge = case.judge();
-        let threshold = Threshold::new(&judge, 1e-3);
-        let (above, _) = fit_one(&case, 1.02 * threshold.upper, Method::Auto);
+        let reference = case.reference();
+        let threshold = Threshold::new(&reference, 1e-3);
+        let (above, _) = fit_one(&case, 1.02 * threshold.upper, SolverChoice::Auto);
         assert!(above.passes > 0, "the working set was not used");
-        assert_solved(&judge, &above, &above.steps[0], "above");
-        let (below, _) = fit_one(&case, 0.98 * threshold.lower, Method::Auto);
+        assert_solved(&reference, &above, &above.steps[0], "above");
+        let (below, _) = fit_one(&case, 0.98 * threshold.lower, SolverChoice::Auto);
         assert_eq!(below.steps[0].status, Status::Unbounded);
-        let path = case.fit(0.0, down(8, 0.3), Method::Auto);
+        let path = case.fit(0.0, down(8, 0.3), SolverChoice::Auto);
         assert_ends_at_threshold(&case, &threshold, &path);
     }
 }

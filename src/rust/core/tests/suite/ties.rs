@@ -1,8 +1,8 @@
 //! Many factors at the very largest norm.
 
-use crate::common::{down, samples, Case};
-use kliepnet_core::data::Standardize;
-use kliepnet_core::path::Method;
+use crate::cases::{down, samples, Case};
+use kliepnet_core::path::SolverChoice;
+use kliepnet_core::samples::Standardize;
 
 #[test]
 fn a_level_met_by_many_is_not_lost() {
@@ -14,8 +14,8 @@ fn a_level_met_by_many_is_not_lost() {
         (1..200).for_each(|u| sample.column_mut(u).assign(&first));
     }
     let case = Case { standardize: Standardize::None, ..Case::new((x, y)) };
-    let path = case.fit(0.1, down(1, 1.0), Method::Auto);
-    let judge = case.judge();
-    let want = judge.largest_ratio(&judge.xi(&vec![0.0; judge.size()]));
+    let path = case.fit(0.1, down(1, 1.0), SolverChoice::Auto);
+    let reference = case.reference();
+    let want = reference.largest_ratio(&reference.xi(&vec![0.0; reference.size()]));
     assert!((path.lambda_max - want).abs() <= 1e-9 * want, "{} for {want}", path.lambda_max);
 }

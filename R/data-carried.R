@@ -1,0 +1,64 @@
+# Samples that travel with a result, so that the next function can continue on
+# the same data: where they are found, how they are kept, and what is said
+# where they were left out.
+
+# The samples in the arguments of a function, or in a result given as `x`; what
+# is left of `dots` as `rest`.
+take_samples <- function(x, y, dots) {
+    if (missing(y)) y <- NULL
+    if (missing(x) || !is_result(x)) return(find_samples(x, y, dots))
+    about <- intersect(names(dots), sample_arguments())
+    if (!is.null(y) || length(about) > 0L) {
+        stop_kliep(
+            "argument",
+            paste0("A result brings its samples with it: got ",
+                   name_some(c(if (!is.null(y)) "y", about)), " beside it."),
+            hint = paste("For other samples give these first, and the result",
+                         "as `spec`.")
+        )
+    }
+    list(result = x, samples = samples_of(x), conditions = x$conditions,
+         rest = dots)
+}
+
+is_result <- function(object) {
+    inherits(object, c("change_path", "kliep_select", "kliep_test",
+                       "kliep_stability", "kliep_infer"))
+}
+
+# Both samples as they were fitted: matrices without names, the names of the
+# variables, and the coding of two-valued columns.
+samples_of <- function(object) {
+    path <- path_of(object)
+    if (is.null(path$samples)) {
+        stop_kliep(
+            "missing_sample",
+            "This result does not carry its samples.",
+            hint = paste("Give both samples first, and the result as `spec`;",
+                         "`kliep_control(keep_samples = TRUE)` keeps them.")
+        )
+    }
+    c(path$samples, path[c("variables", "coding")])
+}
+
+# The samples in the form in which they are fitted.
+as_samples <- function(found, features, least = 2L) {
+    samples <- found$samples
+    if (is.null(samples)) {
+        return(check_samples(found$x, found$y, features, least))
+    }
+    coded <- !is.null(samples$coding) || !identical(features$family, "ising")
+    if (coded && min(observations_of(samples)) >= least) return(samples)
+    named <- lapply(samples[c("x", "y")], function(sample) {
+        colnames(sample) <- samples$variables
+        sample
+    })
+    check_samples(named$x, named$y, features, least)
+}
+
+# A path that carries its samples, unless its control says otherwise, and knows
+# what its conditions are called.
+with_samples <- function(path, samples, conditions) {
+    if (path$spec$control$keep_samples) path$samples <- samples[c("x", "y")]
+    with_conditions(path, list(conditions = conditions))
+}

@@ -1,0 +1,142 @@
+# A problem is a specification that knows its variables: what is fitted to one
+# set of observations after another, here in Rust.
+
+# A path, from what users give.
+fit_spec <- function(spec, found, progress, call) {
+    samples <- as_samples(found, spec$features)
+    problem <- new_problem(spec, samples)
+    path <- fit_problem(problem, samples, call,
+                        if (progress) progress_bar("Fitting the path"))
+    with_samples(path, samples, found$conditions)
+}
+
+# A specification that knows its variables, and can be fitted to any
+# observations of them.
+new_problem <- function(spec, samples) {
+    list(method = "kliep", spec = settle_spec(spec, samples$variables),
+         variables = samples$variables, coding = samples$coding)
+}
+
+# `samples` has the observations of `x` and `y`, which have been checked.
+fit_problem <- function(problem, samples, call = NULL, on_progress = NULL) {
+    spec <- problem$spec
+    fit <- tryCatch(
+        fit_in_rust(problem, samples, on_progress),
+        kliep_error_overflow = function(condition) {
+            stop_overflow(rbind(samples$x, samples$y), problem$variables,
+                          spec$standardize)
+        }
+    )
+    if (!is.null(fit$features)) spec$features <- fit$features
+    new_change_path(fit, spec, problem, observations_of(samples), call)
+}
+
+fit_in_rust <- function(problem, samples, on_progress) {
+    spec <- problem$spec
+    check_observations(problem, samples)
+    settings <- problem_settings(problem, samples)
+    if (is_table(spec$features)) {
+        return(fit_table(samples, problem, settings, on_progress))
+    }
+    rust_fit_path(samples$x, samples$y, rust_features(spec$features), settings,
+                  on_progress)
+}
+
+problem_settings <- function(problem, samples) {
+    rust_settings(problem$spec, n_factors_of(problem$spec$features,
+                                             length(problem$variables)),
+                  observations_of(samples))
+}
+
+observations_of <- function(samples) {
+    c(x = nrow(samples$x), y = nrow(samples$y))
+}
+
+# What depends on the observations, and not on their shape alone.
+check_observations <- function(problem, samples) {
+    spec <- problem$spec
+    samples$variables <- problem$variables
+    check_constant(samples, spec$standardize)
+    check_regular(samples, spec)
+    check_features_memory(spec$features, samples, spec$direction)
+    if (spec$normalizer == "gaussian") {
+        check_moments_memory(length(problem$variables), 6)
+    }
+}
+
+# Features that R functions compute need the standardised samples before the
+# fit, which then has nothing left to standardise.
+fit_table <- function(samples, problem, settings, on_progress) {
+    features <- problem$spec$features
+    standard <- rust_standardize_samples(samples$x, samples$y,
+                                         settings$standardize)
+    table <- feature_table(features, standard$stack, problem$variables,
+                           scored_rows(observations_of(samples),
+                                       settings$direction))
+    settings$standardize <- "none"
+    settings$penalty_factor <- penalty_by_factor(
+        settings$penalty_factor, features, length(problem$variables)
+    )
+    fit <- rust_fit_path(
+        samples$x, samples$y,
+        list(kind = "table", values = table$values, sizes = table$sizes),
+        settings, on_progress
+    )
+    scaling <- c("center_x", "scale_x", "center_y", "scale_y")
+    fit[scaling] <- standard[scaling]
+    if (features$kind == "custom") {
+        fit[c("from", "to")] <- factor_pairs(fit$from)
+    }
+    c(fit, list(features = table$features))
+}
+
+# Rows of the samples that have weights in the loss.
+scored_rows <- function(n, direction) {
+    switch(direction, "p/q" = n[["y"]], "q/p" = n[["x"]], symmetric = sum(n))
+}
+
+# Radial functions are kept for all pairs while a fit is at work, and powers of
+# all columns, as they are and packed for products.
+check_features_memory <- function(features, samples, direction) {
+    d <- length(samples$variables)
+    n <- observations_of(samples)
+    if (features$kind == "rbf") {
+        check_memory(8 * scored_rows(n, direction) * d * (d - 1) / 2,
+                     paste("Radial features of", count_of(d, "variable")))
+    } else if (features$kind == "products") {
+        degree <- max(features$pair, features$single)
+        check_memory(16 * sum(n) * d * degree,
+                     paste0("Powers of ", count_of(d, "variable"), " up to ",
+                            degree),
+                     hint = "Use features of a lower degree.")
+    }
+}
+
+# One number for each factor from c(single, edge).
+penalty_by_factor <- function(penalty, features, d) {
+    if (features$kind == "cliques" || !identical(names(penalty),
+                                                 c("single", "edge"))) {
+        return(penalty)
+    }
+    by_factor <- rep(penalty[["edge"]], d * (d + 1) / 2)
+    by_factor[cumsum(seq_len(d))] <- penalty[["single"]]
+    by_factor
+}
+
+# The variables of factors by number: (1, 1), (1, 2), (2, 2), (1, 3), ...
+factor_pairs <- function(factor) {
+    to <- ceiling((sqrt(8 * factor + 1) - 1) / 2)
+    list(from = as.integer(factor - to * (to - 1) / 2), to = as.integer(to))
+}
+
+# A function of (done, total) that draws a bar; `shield_progress()` sees to it
+# that nothing it throws reaches the fit.
+progress_bar <- function(name, frame = parent.frame()) {
+    bar <- NULL
+    function(done, total) {
+        if (is.null(bar)) {
+            bar <<- cli::cli_progress_bar(name, total = total, .envir = frame)
+        }
+        cli::cli_progress_update(set = done, id = bar, .envir = frame)
+    }
+}

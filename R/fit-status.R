@@ -1,0 +1,109 @@
+# How a fit ended: what there is to warn of, and to stop for.
+
+warn_unfinished <- function(path) {
+    warn_max_iter(path)
+    warn_unsettled(path)
+    warn_near_threshold(path)
+    warn_unbounded(path)
+    warn_importance(path)
+}
+
+warn_max_iter <- function(path) {
+    late <- which(path$diagnostics$status == "max_iter")
+    if (length(late) == 0L) return(invisible())
+    worst <- format(max(path$diagnostics$kkt[late]), digits = 1L)
+    tol <- format(path$spec$control$tol)
+    what <- if (is_change(path)) {
+        paste0("The fit did not reach tol = ", tol, " (KKT ", worst, ").")
+    } else {
+        paste0(length(late), " of ", length(path$lambda2),
+               " lambda2 values did not reach tol = ", tol, " (",
+               step_ranges(late), ", worst KKT ", worst, ").")
+    }
+    warn_kliep("max_iter", what,
+               hint = paste0("Raise `max_iter` in `kliep_control()`",
+                             if (!is.null(path$spec$lambda1)) ", or `lambda1`",
+                             "."))
+}
+
+warn_unsettled <- function(path) {
+    late <- which(path$diagnostics$status == "unsettled")
+    if (length(late) == 0L) return(invisible())
+    warn_kliep(
+        "unsettled",
+        paste0(count_of(length(late), "fit"), " (", step_ranges(late),
+               ") had not settled after ", max(path$diagnostics$fits[late]),
+               " convex fits."),
+        hint = paste0("Raise `lambda1`",
+                      if (path$spec$penalty == "mcp")
+                          paste0(" or `gamma` (now ", format(path$spec$gamma), ")"),
+                      ".")
+    )
+}
+
+warn_near_threshold <- function(path) {
+    near <- which(path$diagnostics$status == "near_threshold")
+    if (length(near) == 0L) return(invisible())
+    warn_kliep(
+        "near_threshold",
+        paste0("lambda2 = ", format(path$lambda2[near[1L]], digits = 4L),
+               " (", step_ranges(near), ") is too close to the value below ",
+               "which the objective has no minimum: ",
+               "these coefficients cannot be relied on."),
+        hint = "Raise `lambda2` or set `lambda1 > 0`."
+    )
+}
+
+warn_unbounded <- function(path) {
+    end <- which(path$diagnostics$status == "unbounded")
+    if (length(end) == 0L) return(invisible())
+    warn_kliep(
+        "unbounded",
+        paste0("The path ends at lambda2 = ",
+               format(path$lambda2[end[1L]], digits = 4L), " (step ", end[1L],
+               "): ", if (!is.null(path$spec$lambda1))
+                   paste0("with lambda1 = ", format(path$spec$lambda1), " "),
+               "the objective has no minimum there or below."),
+        hint = paste0(if (!is.null(path$spec$lambda1))
+            "Set `lambda1 > 0` to go on, or keep" else "Keep",
+            " to larger `lambda2`.")
+    )
+}
+
+stop_if_unbounded <- function(change) {
+    if (!any(change$diagnostics$status == "unbounded")) return(invisible())
+    stop_kliep(
+        "unbounded",
+        paste0("The objective has no minimum at lambda2 = ",
+               format(change$lambda2[1L], digits = 4L), " with lambda1 = ",
+               format(change$spec$lambda1), "."),
+        hint = paste0(
+            "Raise `lambda2` (nothing is detected from ",
+            format(change$lambda_max, digits = 4L),
+            " upwards) or set `lambda1 > 0`."
+        )
+    )
+}
+
+stop_overflow <- function(values, variables, standardize) {
+    largest <- arrayInd(which.max(abs(values)), dim(values))
+    stop_kliep(
+        "overflow",
+        paste0("The features overflow: the largest value is ",
+               format(values[largest], digits = 3L), " in column `",
+               variables[largest[2L]], "`."),
+        hint = if (standardize == "none")
+            "Use `standardize = \"within\"` or rescale the columns." else
+            "Rescale the columns, or drop observations this far out."
+    )
+}
+
+# c(1, 2, 3, 7) becomes "steps 1-3, 7".
+step_ranges <- function(steps) {
+    run <- cumsum(c(TRUE, diff(steps) != 1L))
+    ranges <- vapply(split(steps, run), function(part) {
+        paste(unique(range(part)), collapse = "-")
+    }, "")
+    paste(if (length(steps) == 1L) "step" else "steps",
+          paste(ranges, collapse = ", "))
+}

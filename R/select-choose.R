@@ -1,0 +1,376 @@
+# The choice of a candidate and of its lambda2: kliep_select().
+
+#' Choose features, penalties and other settings by hold-out likelihood
+#'
+#' Fits a path for every candidate, and chooses the candidate and the `lambda2`
+#' under which observations that were held out are the most likely. Candidates
+#' are specifications, or every combination of settings with several values.
+#' The score is the hold-out log-likelihood (HOLL) of Liu et al. (2014),
+#' \deqn{\frac{1}{\tilde n_P} \sum_{i=1}^{\tilde n_P} \log
+#'     \frac{\exp(\theta^\top f(\tilde x_i))}
+#'     {\frac{1}{\tilde n_Q} \sum_{j=1}^{\tilde n_Q}
+#'     \exp(\theta^\top f(\tilde y_j))},}{
+#'     mean_i theta' f(x_i) - log mean_j exp(theta' f(y_j)),}
+#' over the observations held out; for `direction = "q/p"` that of the inverse
+#' ratio, for `"symmetric"` the sum of both.
+#'
+#' With `criterion = "cv"` every observation is held out once: `x` and `y` are
+#' each divided at random into `folds` parts, and the score is the mean over
+#' the folds (CVLL), its standard error their standard deviation over the
+#' square root of their number. Held-out observations are standardised by the
+#' means and variances of the others. With `criterion = "holdout"` the score
+#' is computed on `newx` and `newy`, and its standard error over their
+#' observations.
+#'
+#' All folds of a candidate use one grid of `lambda2`, that of its path on all
+#' data. Without a ridge (`lambda1 = 0`) a path may end where the objective has
+#' no minimum; a candidate is scored down to the last `lambda2` that all folds
+#' can be fitted at.
+#'
+#' @section Other methods:
+#' `method` names what is fitted instead of [kliep_path()], and with it the
+#' score, each the one that belongs to the method and the larger the better:
+#' * `"glasso"` ([glasso_path()]), `"is_glasso"` and `"is_flasso"`
+#'   ([is_glasso_path()]): the sum of the log-likelihoods of both networks;
+#' * `"flasso"` ([flasso_path()]): the conditional log-likelihood of every
+#'   variable given the others, in both samples;
+#' * `"dtrace"` ([dtrace_path()]): minus the D-trace loss;
+#' * `"moment"` ([moment_path()]): minus half the squared distance to the
+#'   difference of moments, but for a constant.
+#'
+#' Scores of different methods are on different scales. Candidates differ by
+#' `features` and `lambda1` where the method has these arguments, and a
+#' value for one that has not is an error. All points of importance sampling
+#' are drawn from one seed, so that candidates and folds share them.
+#'
+#' @section Parallel:
+#' Paths and folds run on the plan of the \pkg{future} package, one after the
+#' other unless specified otherwise: `future::plan("multisession")` uses all cores,
+#' and other plans reach clusters. The folds are drawn beforehand, so that
+#' [set.seed()] gives the same result on every plan. Progress is signalled by
+#' \pkg{progressr}: `progressr::handlers(global = TRUE)` shows it.
+#'
+#' @param x,y The two samples, as for [kliep_path()], or a result of this
+#'   package as `x`: its samples and its estimator.
+#' @param spec What to choose from: a specification ([kliep_spec()]), a result,
+#'   features, or a list of these, one for each candidate; names of the list,
+#'   if any, label them. `NULL` is the default estimator.
+#' @param criterion Cross-validation (`"cv"`), or a score on `newx` and `newy`
+#'   (`"holdout"`, the default where these are given).
+#' @param folds The number of folds, at most the smaller number of
+#'   observations.
+#' @param newx,newy Further observations of the two samples, for `"holdout"`.
+#' @param rule `"best"` takes the highest score, `"1se"` the largest `lambda2`
+#'   of the same candidate whose score is within one standard error of it.
+#' @param method `"kliep"`, or the name of another method: see the section
+#'   below.
+#' @param progress Show progress? [progressr::handlers()] decides how it looks.
+#' @param ... How to find the two samples in `x`, where it holds both: see
+#'   [two_samples()]. And settings of [kliep_spec()] by name, which replace
+#'   those of `spec`: of `features` (as a list), `lambda1`, `normalizer`,
+#'   `direction`, `penalty` and `standardize` there may be several values, and
+#'   every combination of them is a candidate. `lambda2` is one grid for all
+#'   candidates; without it each has its own. For other methods, their
+#'   arguments.
+#'
+#' @return An object of class `kliep_select`, with [print()],
+#'   [`plot()`][plot.kliep_select], [edges()], [`coef()`][coef.change_path],
+#'   [`predict()`][predict.change_path] and [kl_divergence()] of what was
+#'   chosen:
+#'   * `fit`: the chosen `change`, fitted to all data;
+#'   * `path`: the path it was chosen from;
+#'   * `scores`: a data frame with a row for each candidate and `lambda2`:
+#'     `candidate`, `features`, `lambda1`, `lambda2`, `score`, `se`, `kl` (the
+#'     part of the score that estimates the divergence of P from Q; `NA` for
+#'     other methods), `n_edges` (of the path on all data) and `selected`.
+#' @inherit kliep_path references
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 200, n_changed = 4)
+#' chosen <- kliep_select(
+#'     pair$x, pair$y,
+#'     features = list(feat_gaussian(), feat_nonparanormal(power = 2)),
+#'     nlambda = 15
+#' )
+#' chosen
+#' edges(chosen)
+#' # The paper's estimator, and ours with two penalties.
+#' kliep_select(pair$x, pair$y, list(
+#'     paper = kliep_spec_paper(), ours = kliep_spec(),
+#'     concave = kliep_spec(penalty = "mcp")
+#' ), nlambda = 15)
+#' kliep_select(pair$x, pair$y, method = "dtrace", nlambda = 15)
+kliep_select <- function(x, y = NULL, spec = NULL, criterion = c("cv",
+                             "holdout"), folds = 5, newx = NULL, newy = NULL,
+                         rule = c("best", "1se"), method = "kliep",
+                         progress = interactive(), ...) {
+    call <- match.call()
+    found <- take_samples(x, y, list(...))
+    method <- check_choice(method, "method",
+                           c("kliep", names(baseline_methods())))
+    check_taken(method, names(found$rest))
+    check_dots(found$rest, c(names(formals()), sample_arguments(),
+                             candidate_arguments(method)),
+               if (method == "kliep") "kliep_select" else
+                   paste0(method, "_path"))
+    design <- list(
+        criterion = check_criterion(criterion, newx, newy), folds = folds,
+        newx = newx, newy = newy,
+        rule = check_choice(rule, "rule", c("best", "1se"))
+    )
+    candidates <- check_candidates(
+        if (is.null(spec)) found$result else spec, found$rest, method
+    )
+    progress <- check_flag(progress, "progress")
+    show_progress(progress, select_candidate(candidates, found, design, call))
+}
+
+# The whole selection. `pass_over` names candidates that are scored and not to
+# be chosen, given the scores of all.
+select_candidate <- function(candidates, found, design, call,
+                             pass_over = function(candidates, scores) NULL) {
+    by_folds <- design$criterion == "cv"
+    if (by_folds) {
+        first <- as_samples(found, candidates[[1L]]$spec$features)
+        parts <- draw_folds(nrow(first$x), nrow(first$y), design$folds)
+        design$folds <- parts$folds
+    } else {
+        design["folds"] <- list(NULL)
+    }
+    ready <- prepare_candidates(candidates, found)
+    paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
+                       label = "Paths of all candidates")
+    scores <- if (by_folds) {
+        cross_validate(ready$problems, ready$samples, paths, parts)
+    } else {
+        lapply(paths, holdout_scores, newx = design$newx, newy = design$newy)
+    }
+    selection <- new_selection(candidates, paths, scores, design, call,
+                               pass_over(candidates, scores))
+    keep_samples(selection, ready$samples, found$conditions)
+}
+
+# The path carries the samples, for all of the selection.
+keep_samples <- function(selection, samples, conditions) {
+    path <- selection$path
+    if (!is_baseline(path)) {
+        form <- if (is.null(path$coding)) "plain" else "coded"
+        path <- with_samples(path, samples[[form]], NULL)
+    }
+    selection$path <- path
+    with_conditions(selection, list(conditions = conditions))
+}
+
+# ---- what is asked for -----------------------------------------------------
+
+check_criterion <- function(criterion, newx, newy) {
+    choices <- c("cv", "holdout")
+    given <- !is.null(newx) || !is.null(newy)
+    if (identical(criterion, choices) && given) criterion <- "holdout"
+    criterion <- check_choice(criterion, "criterion", choices)
+    if (criterion == "holdout") {
+        check_both_new(newx, newy)
+    } else if (given) {
+        stop_kliep(
+            "argument",
+            paste("`newx` and `newy` are for `criterion = \"holdout\"`: got",
+                  "\"cv\"."),
+            hint = "Leave one or the other out."
+        )
+    }
+    criterion
+}
+
+# Parts of nearly equal size, in x and in y by themselves.
+draw_folds <- function(n_x, n_y, folds) {
+    folds <- check_folds(folds, n_x, n_y)
+    list(x = sample(rep_len(seq_len(folds), n_x)),
+         y = sample(rep_len(seq_len(folds), n_y)), folds = folds)
+}
+
+check_folds <- function(folds, n_x, n_y, units = "observations") {
+    folds <- check_whole(folds, "folds", "folds", least = 2)
+    least <- min(n_x, n_y)
+    if (folds > least) {
+        stop_kliep(
+            "folds",
+            paste0("`folds` must not exceed the number of ", units, ": got ",
+                   folds, " folds, and ", n_x, " and ", n_y, " ", units, "."),
+            hint = "Lower `folds`."
+        )
+    }
+    if (least - ceiling(least / folds) < 2) {
+        stop_kliep(
+            "folds",
+            paste0("With ", folds, " folds, fewer than 2 of ", least,
+                   " ", units, " would be left to fit to."),
+            hint = "Raise `folds`, or collect more."
+        )
+    }
+    folds
+}
+
+# ---- fits and scores -------------------------------------------------------
+
+# One data frame of scores for each candidate.
+cross_validate <- function(problems, samples, paths, parts) {
+    tasks <- expand.grid(fold = seq_len(parts$folds), at = seq_along(problems))
+    tasks <- lapply(seq_len(nrow(tasks)), function(k) {
+        at <- tasks$at[k]
+        grid <- paths[[at]]$lambda2[fitted_steps(paths[[at]])]
+        list(problem = problems[[at]], lambda2 = grid, at = at,
+             fold = tasks$fold[k])
+    })
+    scored <- map_tasks(tasks, score_fold, samples = samples, parts = parts,
+                        label = "Cross-validation")
+    at <- vapply(tasks, `[[`, 1L, "at")
+    unname(Map(pool_folds, split(scored, at),
+               lengths(lapply(paths, `[[`, "lambda2"))))
+}
+
+# Fit without a fold, and score on it. A fold may end sooner than the path.
+score_fold <- function(task, samples, parts) {
+    if (length(task$lambda2) == 0L) {
+        return(data.frame(score = numeric(), se = numeric(), kl = numeric()))
+    }
+    out <- list(x = parts$x == task$fold, y = parts$y == task$fold)
+    rows <- function(part, which) {
+        samples[[task$problem$form]][[part]][which, , drop = FALSE]
+    }
+    tryCatch(
+        refit_scores(
+            task$problem, list(x = rows("x", !out$x), y = rows("y", !out$y)),
+            list(x = rows("x", out$x), y = rows("y", out$y)), task$lambda2
+        ),
+        kliep_error = function(condition) {
+            condition$message <- paste0(
+                "Without fold ", task$fold, " of ", parts$folds, " (",
+                task$problem$label, "): ", conditionMessage(condition)
+            )
+            stop(condition)
+        }
+    )
+}
+
+# Mean and standard error over the folds; NA where a fold has no score, and at
+# the `steps` that not even the path on all data has.
+pool_folds <- function(folds, steps) {
+    together <- function(column) {
+        values <- vapply(folds, `[[`, numeric(nrow(folds[[1L]])), column)
+        values <- matrix(values, ncol = length(folds))
+        rbind(values, matrix(NA_real_, steps - nrow(values), ncol(values)))
+    }
+    score <- together("score")
+    quick_frame(list(
+        score = rowMeans(score),
+        se = apply(score, 1L, stats::sd) / sqrt(length(folds)),
+        kl = rowMeans(together("kl"))
+    ))
+}
+
+# ---- the choice ------------------------------------------------------------
+
+# The only place the class is set. `passed_over` names candidates that are
+# scored and not to be chosen.
+new_selection <- function(candidates, paths, scores, design, call,
+                          passed_over = NULL) {
+    table <- do.call(rbind, Map(score_table, candidates, paths, scores))
+    open <- table
+    open$score[open$candidate %in% passed_over] <- NA
+    chosen <- choose_row(open, design$rule)
+    table$selected <- seq_len(nrow(table)) == chosen
+    at <- match(table$candidate[chosen],
+                vapply(candidates, `[[`, "", "label"))
+    path <- paths[[at]]
+    path$call <- call
+    fit <- change_at(path, match(table$lambda2[chosen], path$lambda2))
+    warn_unfinished(fit)
+    structure(
+        class = "kliep_select",
+        list(fit = fit, path = path, scores = table,
+             criterion = design$criterion, rule = design$rule,
+             folds = design$folds, passed_over = passed_over, call = call)
+    )
+}
+
+score_table <- function(candidate, path, scores) {
+    lambda1 <- path$spec$lambda1
+    data.frame(
+        candidate = candidate$label,
+        features = candidate$name,
+        lambda1 = if (is.null(lambda1)) NA_real_ else lambda1,
+        lambda2 = path$lambda2,
+        scores,
+        n_edges = path$diagnostics$n_edges
+    )
+}
+
+# The row of the highest score, or by the one-standard-error rule the sparsest
+# of its candidate that is nearly as good.
+choose_row <- function(table, rule) {
+    best <- which.max(table$score)
+    if (length(best) == 0L) {
+        stop_kliep(
+            "unbounded",
+            paste("No candidate could be scored: at every lambda2 the",
+                  "objective has no minimum in some fold."),
+            hint = "Raise `lambda2` or set `lambda1 > 0`."
+        )
+    }
+    if (rule == "best" || is.na(table$se[best])) return(best)
+    near <- which(table$candidate == table$candidate[best] &
+                      table$score >= table$score[best] - table$se[best])
+    near[which.max(table$lambda2[near])]
+}
+
+# ---- methods ---------------------------------------------------------------
+
+#' @export
+format.kliep_select <- function(x, ...) {
+    row <- x$scores[x$scores$selected, ]
+    by <- if (x$criterion == "cv") paste0(x$folds, "-fold cross-validation")
+    else "hold-out samples"
+    c(
+        paste0("<kliep_select> by ", by, ", rule \"", x$rule, "\""),
+        format_conditions(x),
+        paste0("  chosen     ", row$candidate, " at lambda2 = ",
+               format(row$lambda2, digits = 4L)),
+        paste0("  score      ", format(row$score, digits = 4L), " (se ",
+               format(row$se, digits = 2L), ")"),
+        if (is_baseline(x$fit)) utils::tail(format_settings(x$fit), 1L) else
+            format_settings(x$fit)[-1L],
+        format_solver(x$fit)
+    )
+}
+
+#' @export
+print.kliep_select <- function(x, ...) {
+    cat(format(x), "", sep = "\n")
+    print_candidates(x$scores)
+    cat("\n")
+    print_edges(x$fit)
+    cat("\nNext: kliep_test() and kliep_stability() for how many of them are",
+        "false, edges(),\n  plot(), $scores\n")
+    invisible(x)
+}
+
+# The best of each candidate, where there is more than one.
+print_candidates <- function(scores, most = 8L) {
+    best <- best_by_candidate(scores)
+    if (nrow(best) < 2L) return(invisible())
+    print(utils::head(best[c("candidate", "lambda2", "score", "se",
+                             "n_edges")], most), digits = 3L,
+          row.names = FALSE)
+}
+
+# What was chosen, or the path it was chosen from to look elsewhere.
+chosen_part <- function(object, lambda2) {
+    if (is.null(lambda2)) object$fit else object$path
+}
+
+#' @export
+predict.kliep_select <- function(object, newdata, lambda2 = NULL, ...) {
+    stats::predict(chosen_part(object, lambda2), newdata, lambda2 = lambda2,
+                   ...)
+}

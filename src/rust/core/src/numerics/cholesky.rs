@@ -1,0 +1,255 @@
+//! AllFactors dense systems: Cholesky and its solves, lower triangles row by row.
+
+use crate::numerics::simd::{axpy, dispatch, dot};
+use crate::numerics::tiles::{tile, COLS, ROWS};
+use pulp::{Simd, WithSimd};
+
+/// A Cholesky factor, kept in panels of `ROWS` rows: column after column, its rows side by side.
+pub struct Cholesky {
+    size: usize,
+    depth: usize,
+    panels: Vec<f64>,
+}
+
+impl Cholesky {
+    /// Factor the symmetric matrix whose lower triangle is given, row by row in a full matrix; `None`
+    /// if it is not positive definite.
+    pub fn new(matrix: &[f64], size: usize) -> Option<Self> {
+        let depth = size.div_ceil(COLS) * COLS;
+        let mut panels = vec![0.0; size.div_ceil(ROWS) * depth * ROWS];
+        let factored = dispatch(Factor { matrix, size, depth, panels: &mut panels });
+        factored.then_some(Self { size, depth, panels })
+    }
+
+    /// Solve with the matrix, in place.
+    pub fn solve(&self, rhs: &mut [f64]) {
+        self.solve_lower(rhs);
+        self.solve_transposed(rhs);
+    }
+
+    /// Solve with the factor alone, in place.
+    pub fn solve_lower(&self, rhs: &mut [f64]) {
+        dispatch(Forward { factor: self, rhs });
+    }
+
+    /// An entry on the diagonal of the factor.
+    pub fn pivot(&self, i: usize) -> f64 {
+        self.rows(i / ROWS, i)[i % ROWS]
+    }
+
+    /// The logarithm of the determinant of the matrix.
+    pub fn log_determinant(&self) -> f64 {
+        (0..self.size).map(|i| 2.0 * self.pivot(i).ln()).sum()
+    }
+
+    /// The factor as a full matrix, row by row.
+    pub fn lower(&self) -> Vec<f64> {
+        let entry = |i: usize, j: usize| self.rows(i / ROWS, j)[i % ROWS];
+        let row = |i: usize| (0..self.size).map(move |j| if j > i { 0.0 } else { entry(i, j) });
+        (0..self.size).flat_map(row).collect()
+    }
+
+    /// Solve with the transposed factor alone, in place.
+    pub fn solve_transposed(&self, rhs: &mut [f64]) {
+        dispatch(Backward { factor: self, rhs });
+    }
+
+    /// The rows of one panel on one column.
+    #[inline(always)]
+    fn rows(&self, panel: usize, column: usize) -> &[f64] {
+        &self.panels[(panel * self.depth + column) * ROWS..][..ROWS]
+    }
+}
+
+struct Factor<'a> {
+    matrix: &'a [f64],
+    size: usize,
+    depth: usize,
+    panels: &'a mut [f64],
+}
+
+impl WithSimd for Factor<'_> {
+    type Output = bool;
+
+    /// `COLS` columns at a time: take off what earlier columns explain (a tile), factor the block
+    /// on the diagonal, and divide the rows below by it. Finished columns are kept in panels of `ROWS`
+    /// rows, ready to be the left side of the next tiles.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> bool {
+        let Self { matrix, size, depth, panels } = self;
+        let blocks = size.div_ceil(ROWS);
+        let mut right = vec![0.0; depth * COLS];
+        let mut sums = [0.0; ROWS * COLS];
+        for first in (0..size).step_by(COLS) {
+            let width = COLS.min(size - first);
+            let home = first / ROWS;
+            // The rows of the diagonal block as columns: they lie side by side in one panel.
+            let lane = first % ROWS;
+            let panel = &panels[home * depth * ROWS..][..first * ROWS];
+            for (target, source) in right.chunks_exact_mut(COLS).zip(panel.chunks_exact(ROWS)) {
+                target.copy_from_slice(&source[lane..lane + COLS]);
+            }
+            let mut corner = [[0.0; COLS]; COLS];
+            for block in home..blocks {
+                let panel = &mut panels[block * depth * ROWS..][..depth * ROWS];
+                tile(simd, &panel[..first * ROWS], &right[..first * COLS], &mut sums);
+                let top = block * ROWS;
+                let height = ROWS.min(size - top);
+                for r in first.saturating_sub(top)..height {
+                    let row = &matrix[(top + r) * size + first..];
+                    for c in 0..width.min(top + r + 1 - first) {
+                        sums[c * ROWS + r] = row[c] - sums[c * ROWS + r];
+                    }
+                }
+                if block == home && !factor_corner(&sums, lane, width, &mut corner) {
+                    return false;
+                }
+                divide(&mut sums, &corner, width);
+                for c in 0..width {
+                    // Above the diagonal there is nothing.
+                    let start = (first + c).saturating_sub(top).min(ROWS);
+                    let column = &mut panel[(first + c) * ROWS..][..ROWS];
+                    column[start..height].copy_from_slice(&sums[c * ROWS..][start..height]);
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Factor the block on the diagonal, whose rows start at `lane` of a tile; false if it is not positive.
+#[inline(always)]
+fn factor_corner(
+    sums: &[f64; ROWS * COLS],
+    lane: usize,
+    width: usize,
+    corner: &mut [[f64; COLS]; COLS],
+) -> bool {
+    for i in 0..width {
+        for j in 0..=i {
+            let mut value = sums[j * ROWS + lane + i];
+            for (a, b) in corner[i][..j].iter().zip(&corner[j][..j]) {
+                value -= a * b;
+            }
+            if i > j {
+                corner[i][j] = value / corner[j][j];
+            } else if value > 0.0 && value.is_finite() {
+                corner[i][i] = value.sqrt();
+            } else {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Solve `x corner' = sums` for every row of a tile, column by column.
+#[inline(always)]
+fn divide(sums: &mut [f64; ROWS * COLS], corner: &[[f64; COLS]; COLS], width: usize) {
+    for (c, row) in corner[..width].iter().enumerate() {
+        let (done, rest) = sums.split_at_mut(c * ROWS);
+        let column = &mut rest[..ROWS];
+        for (factor, earlier) in row.iter().zip(done.chunks_exact(ROWS)) {
+            for (value, x) in column.iter_mut().zip(earlier) {
+                *value -= factor * x;
+            }
+        }
+        let inverse = 1.0 / row[c];
+        for value in column {
+            *value *= inverse;
+        }
+    }
+}
+
+struct Forward<'a> {
+    factor: &'a Cholesky,
+    rhs: &'a mut [f64],
+}
+
+impl WithSimd for Forward<'_> {
+    type Output = ();
+
+    /// A panel at a time: take off what the solved unknowns explain, then solve its own.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { factor, rhs } = self;
+        for (panel, top) in (0..factor.size).step_by(ROWS).enumerate() {
+            let height = ROWS.min(factor.size - top);
+            let mut part = [0.0; ROWS];
+            part[..height].copy_from_slice(&rhs[top..top + height]);
+            for (column, solved) in rhs[..top].iter().enumerate() {
+                axpy(simd, -solved, factor.rows(panel, column), &mut part);
+            }
+            for k in 0..height {
+                let rows = factor.rows(panel, top + k);
+                part[k] /= rows[k];
+                for r in k + 1..height {
+                    part[r] -= part[k] * rows[r];
+                }
+            }
+            rhs[top..top + height].copy_from_slice(&part[..height]);
+        }
+    }
+}
+
+struct Backward<'a> {
+    factor: &'a Cholesky,
+    rhs: &'a mut [f64],
+}
+
+impl WithSimd for Backward<'_> {
+    type Output = ();
+
+    /// From the last unknown up: a column of the factor times the unknowns below.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { factor, rhs } = self;
+        let panels = factor.size.div_ceil(ROWS);
+        // Zeros after the last, so that every panel is whole.
+        let mut solved = vec![0.0; panels * ROWS];
+        for k in (0..factor.size).rev() {
+            let mut sum = 0.0;
+            for panel in k / ROWS..panels {
+                sum += dot(simd, factor.rows(panel, k), &solved[panel * ROWS..][..ROWS]);
+            }
+            // Above the diagonal the factor is zero, and the k-th unknown is not yet set.
+            solved[k] = (rhs[k] - sum) / factor.rows(k / ROWS, k)[k % ROWS];
+        }
+        rhs.copy_from_slice(&solved[..factor.size]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
+    fn cholesky_solves() {
+        for size in [1, 2, 5, 8, 9, 24, 25, 40, 103] {
+            let entry = |i: usize, j: usize| {
+                let off = ((i * j * 31 + i + j) % 17) as f64 / 17.0;
+                if i == j {
+                    size as f64 + off
+                } else {
+                    off
+                }
+            };
+            let matrix: Vec<f64> = (0..size * size).map(|k| entry(k / size, k % size)).collect();
+            let truth: Vec<f64> = (0..size).map(|i| i as f64 - 2.5).collect();
+            let mut rhs: Vec<f64> = (0..size)
+                .map(|i| (0..size).map(|j| entry(i.max(j), i.min(j)) * truth[j]).sum())
+                .collect();
+            Cholesky::new(&matrix, size).unwrap().solve(&mut rhs);
+            for (got, want) in rhs.iter().zip(&truth) {
+                assert!((got - want).abs() < 1e-12 * size as f64);
+            }
+        }
+    }
+
+    #[test]
+    fn an_indefinite_matrix_is_refused() {
+        assert!(Cholesky::new(&[1.0, 0.0, 2.0, 1.0], 2).is_none());
+        assert!(Cholesky::new(&[f64::NAN], 1).is_none());
+    }
+}

@@ -1,0 +1,304 @@
+//! Weighted cross-products in register tiles: the one kernel that costs time at scale.
+//!
+//! Both factors of a product are packed into *panels*: `ROWS` (or `COLS`) variables side by side,
+//! sample after sample, so that the inner loop reads memory straight through. A tile of
+//! `ROWS x COLS` sums stays in registers, and whoever asked looks at it before the next one is
+//! made: no matrix of all products ever exists.
+
+use crate::numerics::simd::dispatch;
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+
+/// Variables side by side in a left panel: three AVX-512 registers.
+pub const ROWS: usize = 24;
+/// Variables side by side in a right panel: one cache line, and with `ROWS` 24 running sums in 32
+/// registers. (16 x 12 has as many sums and reads half as much again from the level-2 cache.)
+pub const COLS: usize = 8;
+
+/// The sums of one tile, `ROWS` values for each of the `COLS` columns.
+pub type Tile = [f64; ROWS * COLS];
+
+/// Variables packed side by side, `WIDTH` to a panel, zeros after the last.
+#[derive(Debug)]
+pub struct Panels<const WIDTH: usize> {
+    depth: usize,
+    count: usize,
+    /// Where the first panel starts in `values`: a register's load must not straddle cache lines.
+    start: usize,
+    values: Vec<f64>,
+}
+
+/// Doubles in a cache line.
+const LINE: usize = 8;
+
+/// How many values into a buffer its first whole cache line starts.
+fn line_start(buffer: &[f64]) -> usize {
+    (LINE - buffer.as_ptr() as usize / size_of::<f64>() % LINE) % LINE
+}
+
+impl<const WIDTH: usize> Panels<WIDTH> {
+    /// Pack `count` variables of `depth` values each; `variable(u)` gives the values of one, and
+    /// `weights` (where given) multiply them value by value.
+    pub fn pack<'a>(
+        count: usize,
+        depth: usize,
+        variable: impl Fn(usize) -> &'a [f64] + Sync,
+        weights: Option<&[f64]>,
+    ) -> Self {
+        Self::build(count, depth, |first, width, panel| {
+            let columns: Vec<&[f64]> = (first..first + width).map(&variable).collect();
+            for (row, slots) in panel.chunks_exact_mut(WIDTH).enumerate() {
+                let weight = weights.map_or(1.0, |weights| weights[row]);
+                for (slot, column) in slots.iter_mut().zip(&columns) {
+                    *slot = weight * column[row];
+                }
+            }
+        })
+    }
+
+    /// The same from a matrix given row by row: `row(k)` holds value `k` of every variable, and
+    /// `scale(k)` multiplies it.
+    pub fn pack_rows<'a>(
+        count: usize,
+        depth: usize,
+        row: impl Fn(usize) -> &'a [f64] + Sync,
+        scale: impl Fn(usize) -> f64 + Sync,
+    ) -> Self {
+        Self::build(count, depth, |first, width, panel| {
+            for (k, slots) in panel.chunks_exact_mut(WIDTH).enumerate() {
+                let factor = scale(k);
+                let values = &row(k)[first..first + width];
+                slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = factor * x);
+            }
+        })
+    }
+
+    /// Make the panels, each filled by `fill(first variable, how many, panel)`.
+    fn build(count: usize, depth: usize, fill: impl Fn(usize, usize, &mut [f64]) + Sync) -> Self {
+        let panels = count.div_ceil(WIDTH);
+        let mut values = vec![0.0; panels * depth * WIDTH + LINE];
+        let start = line_start(&values);
+        let body = &mut values[start..start + panels * depth * WIDTH];
+        body.par_chunks_mut((depth * WIDTH).max(1)).enumerate().for_each(|(index, panel)| {
+            let first = index * WIDTH;
+            fill(first, WIDTH.min(count - first), panel);
+        });
+        Self { depth, count: panels, start, values }
+    }
+
+    /// The same panels with value `k` of every variable times `weights[k]`.
+    pub fn weighted(&self, weights: &[f64]) -> Self {
+        Self::build(self.count * WIDTH, self.depth, |first, _, panel| {
+            let source = self.panel(first / WIDTH).chunks_exact(WIDTH);
+            for ((slots, values), weight) in panel.chunks_exact_mut(WIDTH).zip(source).zip(weights)
+            {
+                slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = weight * x);
+            }
+        })
+    }
+
+    /// How many panels there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is no panel.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The packed values of one panel.
+    pub fn panel(&self, index: usize) -> &[f64] {
+        &self.values[self.start + index * self.depth * WIDTH..][..self.depth * WIDTH]
+    }
+}
+
+/// One tile: `out[c * ROWS + r] = sum_k left[k][r] * right[k][c]`.
+#[inline(always)]
+pub fn tile<S: Simd>(simd: S, left: &[f64], right: &[f64], out: &mut Tile) {
+    // The whole tile where 32 wide registers hold it, otherwise quarters of 12 x 4 sums.
+    if S::F64_LANES * 3 == ROWS {
+        corner::<S, 3, COLS>(simd, left, right, 0, 0, out);
+        return;
+    }
+    for row in [0, ROWS / 2] {
+        for col in [0, COLS / 2] {
+            match S::F64_LANES {
+                4 => corner::<S, 3, { COLS / 2 }>(simd, left, right, row, col, out),
+                2 => corner::<S, 6, { COLS / 2 }>(simd, left, right, row, col, out),
+                _ => corner::<S, 12, { COLS / 2 }>(simd, left, right, row, col, out),
+            }
+        }
+    }
+}
+
+/// `VECTORS` registers by `WIDTH` columns of a tile, from (row, col) on.
+#[inline(always)]
+fn corner<S: Simd, const VECTORS: usize, const WIDTH: usize>(
+    simd: S,
+    left: &[f64],
+    right: &[f64],
+    row: usize,
+    col: usize,
+    out: &mut Tile,
+) {
+    let mut sums = [[simd.splat_f64s(0.0); VECTORS]; WIDTH];
+    let (left, _) = left.as_chunks::<ROWS>();
+    let (right, _) = right.as_chunks::<COLS>();
+    for (l, r) in left.iter().zip(right) {
+        let (vectors, _) = S::as_simd_f64s(&l[row..]);
+        let mut values = [simd.splat_f64s(0.0); VECTORS];
+        values.copy_from_slice(&vectors[..VECTORS]);
+        for (sum, factor) in sums.iter_mut().zip(&r[col..col + WIDTH]) {
+            let factor = simd.splat_f64s(*factor);
+            for (s, v) in sum.iter_mut().zip(&values) {
+                *s = simd.mul_add_e_f64s(*v, factor, *s);
+            }
+        }
+    }
+    for (c, sum) in sums.iter().enumerate() {
+        let target = &mut out[(col + c) * ROWS + row..][..VECTORS * S::F64_LANES];
+        let (target, _) = S::as_mut_simd_f64s(target);
+        target.copy_from_slice(sum);
+    }
+}
+
+/// Row blocks of a Gram matrix made in one task.
+const TASK_BLOCKS: usize = 2;
+
+/// Add the lower triangle of `left right'` to a full `count x count` matrix, row by row; what stands
+/// above the diagonal is left undefined. Both sides hold the same `count` variables.
+pub fn add_gram(count: usize, left: &Panels<ROWS>, right: &Panels<COLS>, out: &mut [f64]) {
+    out.par_chunks_mut((TASK_BLOCKS * ROWS * count).max(1)).enumerate().for_each(|(task, rows)| {
+        dispatch(GramRows { count, left, right, block: task * TASK_BLOCKS, rows });
+    });
+}
+
+struct GramRows<'a> {
+    count: usize,
+    left: &'a Panels<ROWS>,
+    right: &'a Panels<COLS>,
+    block: usize,
+    rows: &'a mut [f64],
+}
+
+impl WithSimd for GramRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let mut sums = [0.0; ROWS * COLS];
+        for (offset, rows) in self.rows.chunks_mut(ROWS * self.count).enumerate() {
+            let block = self.block + offset;
+            let last = block * ROWS + rows.len() / self.count;
+            for column in 0..last.div_ceil(COLS) {
+                tile(simd, self.left.panel(block), self.right.panel(column), &mut sums);
+                let start = column * COLS;
+                let width = COLS.min(self.count - start);
+                for (r, row) in rows.chunks_exact_mut(self.count).enumerate() {
+                    for (c, target) in row[start..start + width].iter_mut().enumerate() {
+                        *target += sums[c * ROWS + r];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `left right'` of `rows` by `columns` variables with the same values, row by row.
+pub fn product(rows: usize, columns: usize, left: &Panels<ROWS>, right: &Panels<COLS>) -> Vec<f64> {
+    let mut out = vec![0.0; rows * columns];
+    out.par_chunks_mut((ROWS * columns).max(1)).enumerate().for_each(|(block, part)| {
+        dispatch(ProductRows { columns, left: left.panel(block), right, rows: part });
+    });
+    out
+}
+
+struct ProductRows<'a> {
+    columns: usize,
+    left: &'a [f64],
+    right: &'a Panels<COLS>,
+    rows: &'a mut [f64],
+}
+
+impl WithSimd for ProductRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let mut sums = [0.0; ROWS * COLS];
+        for column in 0..self.right.len() {
+            tile(simd, self.left, self.right.panel(column), &mut sums);
+            let start = column * COLS;
+            let width = COLS.min(self.columns - start);
+            for (r, row) in self.rows.chunks_exact_mut(self.columns).enumerate() {
+                for (c, target) in row[start..start + width].iter_mut().enumerate() {
+                    *target = sums[c * ROWS + r];
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(count: usize, depth: usize) -> Vec<f64> {
+        (0..count * depth).map(|i| ((i * 7919 + 13) % 101) as f64 / 50.0 - 1.0).collect()
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
+    fn gram_is_the_matrix_of_inner_products() {
+        for (count, depth) in [(1, 1), (7, 3), (24, 8), (53, 31)] {
+            let matrix = values(count, depth);
+            let variable = |u: usize| &matrix[u * depth..][..depth];
+            let left = Panels::pack(count, depth, variable, None);
+            let right = Panels::pack(count, depth, variable, None);
+            let mut product = vec![0.0; count * count];
+            add_gram(count, &left, &right, &mut product);
+            for i in 0..count {
+                for j in 0..=i {
+                    let plain: f64 = variable(i).iter().zip(variable(j)).map(|(a, b)| a * b).sum();
+                    assert!((product[i * count + j] - plain).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn product_is_the_matrix_of_inner_products_of_two_sets() {
+        for (rows, columns, depth) in [(1, 1, 1), (7, 30, 3), (53, 9, 31)] {
+            let (a, b) = (values(rows, depth), values(columns, depth));
+            let left = Panels::pack(rows, depth, |u| &a[u * depth..][..depth], None);
+            let right = Panels::pack(columns, depth, |u| &b[u * depth..][..depth], None);
+            let out = product(rows, columns, &left, &right);
+            for (i, x) in a.chunks_exact(depth).enumerate() {
+                for (j, y) in b.chunks_exact(depth).enumerate() {
+                    let plain: f64 = x.iter().zip(y).map(|(a, b)| a * b).sum();
+                    assert!((out[i * columns + j] - plain).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn packing_by_rows_is_packing_the_transpose() {
+        let (count, depth) = (29, 17);
+        let matrix = values(count, depth);
+        let mut transposed = vec![0.0; count * depth];
+        for u in 0..count {
+            for k in 0..depth {
+                transposed[k * count + u] = matrix[u * depth + k];
+            }
+        }
+        let by_variable =
+            Panels::<ROWS>::pack(count, depth, |u| &matrix[u * depth..][..depth], None);
+        let by_row =
+            Panels::<ROWS>::pack_rows(count, depth, |k| &transposed[k * count..][..count], |_| 1.0);
+        for index in 0..by_row.len() {
+            assert_eq!(by_row.panel(index), by_variable.panel(index));
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The path of the density-ratio estimator, KLIEP.
+
+use crate::design::drift::Drift;
+use crate::error::{Error, Result};
+use crate::features::{Coefficients, Features};
+use crate::monitor::Monitor;
+use crate::objective::certificate::{Status, Tolerance};
+use crate::objective::problem::Problem;
+use crate::objective::reweight::{adaptive, PenaltyShape};
+use crate::path::convex::ConvexFits;
+use crate::path::grid::Grid;
+use crate::path::reweighted::fit_mcp;
+use crate::path::settings::{Normalizer, Settings, SolverChoice};
+use crate::path::solver::{
+    default_solver, DefaultSolver, Dual, Fit, GaussianSolver, Limits, Primal, UpdateProblem,
+    NULL_FIT,
+};
+use crate::path::steps::{along_grid, Path, Step};
+use crate::path::trim_weights::{lowest_mean, TrimWeights};
+use crate::path::trimmed::TrimmedFits;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// By so much lambda_max is rounded up after a fit of unpenalised factors, which has a tolerance.
+const NULL_FIT_ROUNDING: f64 = 1e-6;
+/// Steps of the path to the first fit that adaptive penalties are computed from.
+const FIRST_STEPS: usize = 5;
+
+/// The density ratio at one lambda2.
+#[derive(Debug, Clone)]
+pub struct DensityRatio {
+    /// The non-zero factors.
+    pub coefficients: Coefficients,
+    /// Convex fits it took.
+    pub fits: usize,
+    /// `log mean exp(f'theta)` over `y`.
+    pub log_normalizer: f64,
+    /// `mean f'theta` over `x`, but for the share that may be outliers.
+    pub mean_score: f64,
+    /// Effective size of the weighted sample; NaN where nothing is weighted.
+    pub effective_size: f64,
+}
+
+/// A step of a path of density ratios.
+pub type KliepStep = Step<DensityRatio>;
+
+/// A path of density ratios.
+pub type KliepPath = Path<DensityRatio>;
+
+/// Fit a path.
+pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<KliepPath> {
+    let begun = Instant::now();
+    let PenaltyShape::Adaptive { gamma, first_share } = settings.penalty else {
+        monitor.start(settings.lambda2.len());
+        return fit_weighted(problem, settings, begun, monitor);
+    };
+    monitor.start(FIRST_STEPS + settings.lambda2.len());
+    let lambda2 = Grid::Geometric { nlambda: FIRST_STEPS, lambda_min_ratio: first_share };
+    let first = Settings { penalty: PenaltyShape::GroupLasso, lambda2, ..settings.clone() };
+    let first = fit_weighted(problem, &first, begun, monitor)?;
+    let last = first.steps.iter().rfind(|step| step.status != Status::Unbounded);
+    let theta = last.map(|step| step.estimate.coefficients.clone()).unwrap_or_default();
+    let penalty_factor = Arc::new(adaptive(&problem.penalty_factor, &theta, gamma));
+    let problem = Problem { penalty_factor, ..problem.clone() };
+    let mut path = fit_weighted(&problem, settings, begun, monitor)?;
+    path.passes += first.passes;
+    Ok(path)
+}
+
+/// Fit a path with the penalty factors of the problem.
+fn fit_weighted(
+    problem: &Problem,
+    settings: &Settings,
+    begun: Instant,
+    monitor: &Monitor,
+) -> Result<KliepPath> {
+    let limits = Limits { lambda1: settings.lambda1, max_iter: settings.max_iter };
+    let mut default = solver_of_normalizer(problem, settings.normalizer, limits)?;
+    let lambda_max = round_up(default.lambda_max(NULL_FIT, monitor)?, problem);
+    let grid = settings.lambda2.values(lambda_max);
+    let solver: Box<dyn UpdateProblem> = match settings.solver {
+        SolverChoice::Auto => default.into_update(),
+        SolverChoice::Primal => Box::new(Primal::new(problem, limits)),
+        SolverChoice::Dual if settings.lambda1 > 0.0 => Box::new(Dual::new(problem, limits)),
+        SolverChoice::Dual => return Err(Error::Argument("the dual needs lambda1 > 0".into())),
+    };
+    let tolerance = Tolerance { tol: settings.tol, scale: lambda_max };
+    let fits = ConvexFits { solver, problem: problem.clone(), tolerance, made: 0 };
+    let weights = (settings.robust > 0.0).then(|| TrimWeights::new(&problem.loss, settings.robust));
+    let mut fits = TrimmedFits { fits, weights };
+    let mut last = Coefficients::default();
+    let steps = along_grid(&grid, lambda_max, begun, monitor, |at| {
+        fits.fits.made = 0;
+        let fit = match settings.penalty {
+            PenaltyShape::Mcp { gamma } => fit_mcp(&mut fits, gamma, &last, at, monitor)?,
+            _ => fits.fit(at, monitor)?,
+        };
+        let (status, iterations, certificate) = (fit.status, fit.iterations, fit.certificate);
+        let ratio = DensityRatio::new(fit, fits.fits.made, problem, settings);
+        last.clone_from(&ratio.coefficients);
+        Ok(Step::new(at.current, status, iterations, certificate, ratio))
+    })?;
+    Ok(Path { lambda_max, steps, passes: fits.fits.solver.passes() })
+}
+
+/// The default solver, which also finds lambda_max.
+fn solver_of_normalizer(
+    problem: &Problem,
+    normalizer: Normalizer,
+    limits: Limits,
+) -> Result<Box<dyn DefaultSolver>> {
+    match (normalizer, &problem.features) {
+        (Normalizer::Empirical, _) => Ok(default_solver(problem, limits)),
+        (Normalizer::Gaussian, Features::Products(products)) => {
+            Ok(Box::new(GaussianSolver::new(problem, products, limits)?))
+        }
+        (Normalizer::Gaussian, _) => {
+            Err(Error::Argument("the Gaussian normaliser needs product features".into()))
+        }
+    }
+}
+
+/// A lambda_max that is one for every way of summing: `xi` comes out of different kernels, which
+/// round differently. Between equal samples all of `xi` is rounding, and nothing may be detected.
+fn round_up(largest: f64, problem: &Problem) -> f64 {
+    const ROUNDING: f64 = 64.0 * f64::EPSILON;
+    let weights = problem.loss.row_weights_at_zero();
+    let total = || weights.iter().map(|c| c.abs()).sum::<f64>();
+    let sums = match &problem.features {
+        Features::Products(products) => Drift::new(products, &weights).largest(),
+        Features::Rbf(_) => total(),
+        Features::Table(table) => total() * table.largest(),
+    };
+    let least = problem.penalty_factor.smallest();
+    let noise = if least.is_finite() { ROUNDING * sums / least } else { 0.0 };
+    let unpenalised = !problem.penalty_factor.unpenalised(problem.features.factors()).is_empty();
+    let share = if unpenalised { NULL_FIT_ROUNDING } else { ROUNDING };
+    largest * (1.0 + share) + noise
+}
+
+impl DensityRatio {
+    fn new(fit: Fit, fits: usize, problem: &Problem, settings: &Settings) -> Self {
+        if fit.status == Status::Unbounded {
+            let (log_normalizer, mean_score, effective_size) = (f64::NAN, f64::NAN, f64::NAN);
+            let coefficients = Coefficients::default();
+            return Self { coefficients, fits, log_normalizer, mean_score, effective_size };
+        }
+        let [x, y] = problem.loss.samples();
+        let scores = problem.features.scores(x, &fit.coefficients);
+        let weighted = settings.normalizer == Normalizer::Empirical;
+        Self {
+            fits,
+            log_normalizer: log_normalizer(&fit, problem, &y),
+            mean_score: lowest_mean(&scores, settings.robust),
+            effective_size: if weighted {
+                effective_size(&fit.coefficients, problem)
+            } else {
+                f64::NAN
+            },
+            coefficients: fit.coefficients,
+        }
+    }
+}
+
+/// `log mean exp(f'theta)` over some rows: often one of the loss's own terms.
+fn log_normalizer(fit: &Fit, problem: &Problem, rows: &Range<usize>) -> f64 {
+    let terms = problem.loss.terms();
+    let own = terms.iter().position(|term| term.rows == *rows && term.sign > 0.0);
+    match own {
+        Some(term) => fit.log_sum[term],
+        None => log_mean_exp(&problem.features.scores(rows.clone(), &fit.coefficients)),
+    }
+}
+
+fn effective_size(coefficients: &Coefficients, problem: &Problem) -> f64 {
+    let mut scores = Vec::with_capacity(problem.loss.scores());
+    for term in problem.loss.terms() {
+        let plain = problem.features.scores(term.rows.clone(), coefficients);
+        scores.extend(plain.iter().map(|score| term.sign * score));
+    }
+    problem.loss.effective_size(&problem.loss.weights(&scores).alpha)
+}
+
+/// Overflow-safe `log mean exp`.
+fn log_mean_exp(values: &[f64]) -> f64 {
+    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let mean = values.iter().map(|v| (v - top).exp()).sum::<f64>() / values.len() as f64;
+    top + mean.ln()
+}
