@@ -23,8 +23,8 @@
 #'   [kliep_test()], [kliep_stability()] or [kliep_infer()].
 #' @param file Where to write the page. A file that is there is replaced once
 #'   the new one is complete.
-#' @param lambda2 For a path or a selection, the value to take the edges from,
-#'   as in [edges()].
+#' @param lambda2 The value to take the edges from: for a path, which has none
+#'   that is better by itself, or for a selection instead of the one selected.
 #' @param title The title of the page.
 #' @param script The file of the script that made the fit, to be shown in the
 #'   report. `NULL` shows the call that is kept with the fit.
@@ -50,8 +50,8 @@ kliep_report <- function(fit, file = "report.html", lambda2 = NULL,
     script <- check_script(script)
     check_title(title)
     check_report_tools()
-    # Now rather than in the middle of the page.
-    edges(fit, lambda2 = lambda2)
+    # Now rather than in the middle of the page: a path has no edges of its own.
+    hubs(fit, lambda2 = lambda2)
     made <- tryCatch(
         render_report(list(fit = fit, lambda2 = lambda2, script = script),
                       title),

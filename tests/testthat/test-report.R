@@ -83,14 +83,16 @@ test_that("a page is written, whole and by itself", {
 })
 
 test_that("sections follow what was given", {
-    titles <- function(fit) vapply(report_pictures(fit), `[[`, "", "title")
+    titles <- function(fit, ...) {
+        vapply(report_pictures(fit, ...), `[[`, "", "title")
+    }
     test <- kliep_test(pair$x, pair$y, n_perm = 19, nlambda = 6, folds = 3,
                        progress = FALSE)
     stable <- kliep_stability(pair$x, pair$y, n_subsamples = 10, nlambda = 6,
                               progress = FALSE)
     inferred <- kliep_infer(pair$x, pair$y, n_boot = 20, progress = FALSE)
     both <- c("Graph", "Matrix")
-    expect_equal(titles(path), c("Path", both))
+    expect_equal(titles(path, path$lambda2[4]), c("Path", both))
     expect_equal(titles(chosen$fit), c("Strongest edges", both))
     expect_equal(titles(chosen), c("Selection", "Path", both))
     # A kind of selection is reported as one.
@@ -110,7 +112,10 @@ test_that("sections follow what was given", {
     baseline <- moment_path(pair$x, pair$y, nlambda = 4)
     for (fit in list(path, chosen$fit, chosen, test, stable, inferred,
                      baseline)) {
-        expect_match(report_summary(fit), paste0(nrow(edges(fit)), " edge"))
+        # A path alone has no edges of its own.
+        lambda2 <- if (length(fit$lambda2) > 1) min(fit$lambda2)
+        expect_match(report_summary(fit, lambda2),
+                     paste0(nrow(edges(fit, lambda2 = lambda2)), " edge"))
         for (about in c("data", "settings", "diagnostics")) {
             facts <- report_facts(fit, about)
             expect_gt(nrow(facts), 2)
@@ -145,15 +150,18 @@ test_that("facts say what the fit says", {
                  format(chosen$fit$lambda2, digits = 4), fixed = TRUE)
     expect_match(value(path, "settings", "fit"), "lambda1 = 0.1")
     expect_match(value(path, "diagnostics", "convergence"), "8 converged")
-    size <- chosen$fit$diagnostics$effective_size
-    expect_match(value(chosen, "diagnostics",
+    weighted <- kliep_select(pair$x, pair$y, nlambda = 6, folds = 3,
+                             normalizer = "empirical")
+    size <- weighted$fit$diagnostics$effective_size
+    expect_match(value(weighted, "diagnostics",
                        "effective sample size of the weights"),
                  paste(format(size, digits = 3), "of 120"), fixed = TRUE)
     cells <- data.frame(rbind(pair$y, pair$x), check.names = FALSE,
                         group = rep(c("ill", "well"), each = 120))
     named <- kliep_path(cells, group = "group", nlambda = 4)
     expect_match(value(named, "data", "sample x"), "well, 120")
-    expect_match(report_summary(named), "^well against ill, 120 and 120")
+    expect_match(report_summary(named, named$lambda2[3]),
+                 "^well against ill, 120 and 120")
 })
 
 test_that("trouble is called by its name", {
@@ -238,6 +246,7 @@ test_that("what is not there is named in one sentence", {
                  "^A report needs pandoc, which is not installed\\.$",
                  class = "kliep_error_report_tools")
     expect_error(kliep_report(1:3), class = "kliep_error_type")
+    expect_error(kliep_report(path), "`lambda2`", class = "kliep_error_lambda")
     expect_error(kliep_report(chosen, title = 1),
                  class = "kliep_error_argument")
     expect_error(kliep_report(chosen, script = "absent.R"),
