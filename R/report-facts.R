@@ -56,7 +56,10 @@ data_facts <- function(path, conditions) {
                                         length(path$variables)),
                            big.mark = ",")
     )
-    if (!identical(path$spec$standardize, "within")) return(facts)
+    # An inference does not keep them.
+    if (!identical(path$spec$standardize, "within") || is.null(path$center)) {
+        return(facts)
+    }
     of <- function(part) {
         paste("mean", format_range(path$center[[part]]),
               "and standard deviation", format_range(path$scale[[part]]))
