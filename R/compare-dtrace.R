@@ -75,14 +75,15 @@ dtrace_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
         if (progress) progress_bar("Fitting the path")
     )
     value <- ifelse(fit$from == fit$to, fit$value / 2, fit$value)
+    coefficients <- data.frame(step = fit$step, from = fit$from, to = fit$to,
+                               term = rep(1L, length(value)), value = value)
     path <- baseline_path(
-        "dtrace", fit$lambda_max, rust_diagnostics(fit),
-        data.frame(step = fit$step, from = fit$from, to = fit$to,
-                   term = rep(1L, length(value)), value = value),
-        samples, standardize, call, control = control,
-        solver = "proximal gradient",
-        arguments = list(standardize = standardize, control = control,
-                         progress = FALSE)
+        "dtrace",
+        list(lambda_max = fit$lambda_max, diagnostics = rust_diagnostics(fit),
+             coefficients = coefficients),
+        samples,
+        list(standardize = standardize, control = control, progress = FALSE),
+        call, solver = "proximal gradient"
     )
     warn_unfinished(path)
     with_conditions(path, found)

@@ -98,14 +98,14 @@ flasso_path <- function(x, y = NULL, lambda1 = 0.1, lambda2 = NULL,
     regressions <- as.data.frame(fit[c("step", "response", "predictor", "x",
                                        "y")])
     path <- baseline_path(
-        "flasso", fit$lambda_max, rust_diagnostics(fit),
-        symmetric_change(regressions, symmetrize), samples, standardize, call,
-        lambda1 = lambda1, control = control,
-        solver = "coordinate descent",
+        "flasso",
+        list(lambda_max = fit$lambda_max, diagnostics = rust_diagnostics(fit),
+             coefficients = symmetric_change(regressions, symmetrize)),
+        samples,
+        list(lambda1 = lambda1, standardize = standardize,
+             symmetrize = symmetrize, control = control, progress = FALSE),
+        call, solver = "coordinate descent",
         shown = list(lambda1 = lambda1, symmetrize = symmetrize),
-        arguments = list(lambda1 = lambda1, standardize = standardize,
-                         symmetrize = symmetrize, control = control,
-                         progress = FALSE),
         extra = list(regressions = regressions,
                      variances = residual_variances(fit))
     )

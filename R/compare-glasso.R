@@ -92,13 +92,11 @@ glasso_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
     fits <- glasso_steps(covariances, grid_values(grid, samples, lambda_max),
                          penalize_diagonal, control, progress)
     path <- baseline_path(
-        "glasso", lambda_max, fits$diagnostics, fits$coefficients, samples,
-        standardize, call, control = control,
+        "glasso", c(list(lambda_max = lambda_max), fits), samples,
+        list(standardize = standardize, control = control,
+             penalize_diagonal = penalize_diagonal, progress = FALSE), call,
         shown = list(diagonal = if (penalize_diagonal) "penalised" else
             "not penalised"),
-        arguments = list(standardize = standardize, control = control,
-                         penalize_diagonal = penalize_diagonal,
-                         progress = FALSE),
         extra = list(networks = fits$networks)
     )
     warn_unfinished(path)

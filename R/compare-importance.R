@@ -95,14 +95,8 @@ is_glasso_path <- function(x, y = NULL, features = feat_gaussian(),
                            progress = interactive(), ...) {
     call <- match.call()
     found <- find_samples(x, y, list(...))
-    check_dots(found$rest, c(names(formals()), sample_arguments()),
-               "is_glasso_path")
-    path <- importance_path(
-        "is_glasso", found$x, found$y, features, lambda1, lambda2, nlambda,
-        lambda_min_ratio, penalty_factor, standardize, points, scale, seed,
-        control, progress, call
-    )
-    with_conditions(path, found)
+    given <- mget(setdiff(names(formals()), c("x", "y", "...")))
+    importance_path("is_glasso", found, given, call)
 }
 
 #' @rdname is_glasso_path
@@ -116,60 +110,32 @@ is_flasso_path <- function(x, y = NULL, features = feat_gaussian(),
                            progress = interactive(), ...) {
     call <- match.call()
     found <- find_samples(x, y, list(...))
-    check_dots(found$rest, c(names(formals()), sample_arguments()),
-               "is_flasso_path")
-    path <- importance_path(
-        "is_flasso", found$x, found$y, features, lambda1, lambda2, nlambda,
-        lambda_min_ratio, penalty_factor, standardize, points, scale, seed,
-        control, progress, call
-    )
-    with_conditions(path, found)
+    given <- mget(setdiff(names(formals()), c("x", "y", "...")))
+    importance_path("is_flasso", found, given, call)
 }
 
-importance_path <- function(method, x, y, features, lambda1, lambda2, nlambda,
-                            lambda_min_ratio, penalty_factor, standardize,
-                            points, scale, seed, control, progress, call) {
-    features <- check_density_features(features)
-    standardize <- check_standardize(standardize, features)
-    lambda1 <- check_lambda1(lambda1)
-    grid <- check_grid(lambda2, nlambda, lambda_min_ratio, "lambda2")
-    points <- check_whole(points, "points", least = 10)
-    scale <- check_positive(scale, "scale")
-    seed <- check_seed(seed)
-    control <- check_control(control)
-    progress <- check_flag(progress, "progress")
-    samples <- baseline_samples(x, y, standardize, center = "standardize")
-    penalty <- importance_penalty(method, penalty_factor, samples$variables,
-                                  features)
-    check_points_memory(points, length(samples$variables), features)
-    drawn <- draw_instrumental(length(samples$variables), points, scale, seed)
+# `given` has the arguments that both methods take, as they were given.
+importance_path <- function(method, found, given, call) {
+    check_dots(found$rest, c("x", "y", names(given), sample_arguments()),
+               paste0(method, "_path"))
+    arguments <- check_importance(given)
+    grid <- check_grid(given$lambda2, given$nlambda, given$lambda_min_ratio,
+                       "lambda2")
+    progress <- check_flag(given$progress, "progress")
+    samples <- baseline_samples(found$x, found$y, arguments$standardize,
+                                center = "standardize")
     fit <- tryCatch(
-        fit_importance(
-            samples, features, drawn,
-            c(list(method = method, lambda1 = lambda1,
-                   penalty_factor = penalty),
-              rust_grid(grid, samples, features), control),
-            if (progress) progress_bar("Fitting the path")
-        ),
+        fit_importance(method, samples, arguments, grid,
+                       if (progress) progress_bar("Fitting the path")),
         kliep_error_overflow = function(condition) {
             stop_overflow(rbind(samples$x, samples$y), samples$variables,
-                          standardize)
+                          arguments$standardize)
         }
     )
-    diagnostics <- rust_diagnostics(fit)
-    diagnostics$effective_size <- pmin(fit$effective_x, fit$effective_y)
     path <- baseline_path(
-        method, fit$lambda_max, diagnostics, fit$change, samples,
-        standardize, call, lambda1 = lambda1, control = control,
-        features = fit$features, solver = "auto",
-        shown = list(features = name_features(features), lambda1 = lambda1,
-                     points = points, scale = scale),
-        arguments = list(
-            features = features, lambda1 = lambda1,
-            penalty_factor = penalty_factor, standardize = standardize,
-            points = points, scale = scale, seed = seed, control = control,
-            progress = FALSE
-        ),
+        method, fit, samples, arguments, call, solver = "auto",
+        shown = c(list(features = name_features(arguments$features)),
+                  arguments[c("lambda1", "points", "scale")]),
         extra = list(
             networks = fit$networks,
             log_normalizers = data.frame(x = fit$log_normalizer_x,
@@ -179,10 +145,24 @@ importance_path <- function(method, x, y, features, lambda1, lambda2, nlambda,
         )
     )
     warn_unfinished(path)
-    path
+    with_conditions(path, found)
 }
 
 # ---- what is asked for -----------------------------------------------------
+
+# The arguments with which a path can be fitted again.
+check_importance <- function(given) {
+    features <- check_density_features(given$features)
+    list(
+        features = features, lambda1 = check_lambda1(given$lambda1),
+        penalty_factor = given$penalty_factor,
+        standardize = check_standardize(given$standardize, features),
+        points = check_whole(given$points, "points", least = 10),
+        scale = check_positive(given$scale, "scale"),
+        seed = check_seed(given$seed), control = check_control(given$control),
+        progress = FALSE
+    )
+}
 
 check_density_features <- function(features) {
     features <- check_features(features)
@@ -227,14 +207,22 @@ draw_instrumental <- function(d, points, scale, seed) {
     list(z = z, log_base = -log(points) - log_density)
 }
 
-fit_importance <- function(samples, features, drawn, settings, on_progress) {
+fit_importance <- function(method, samples, arguments, grid, on_progress) {
+    features <- arguments$features
+    d <- length(samples$variables)
+    penalty <- importance_penalty(method, arguments$penalty_factor,
+                                  samples$variables, features)
+    check_points_memory(arguments$points, d, features)
+    drawn <- draw_instrumental(d, arguments$points, arguments$scale,
+                               arguments$seed)
     both <- rbind(samples$x, samples$y)
-    settings$x_rows <- nrow(samples$x)
+    settings <- c(
+        list(method = method, lambda1 = arguments$lambda1,
+             penalty_factor = penalty, x_rows = nrow(samples$x)),
+        rust_grid(grid, samples, features), arguments$control
+    )
     given <- if (is_table(features)) {
-        d <- length(samples$variables)
-        settings$penalty_factor <- penalty_by_factor(
-            settings$penalty_factor, features, d
-        )
+        settings$penalty_factor <- penalty_by_factor(penalty, features, d)
         table <- feature_table(features, rbind(both, drawn$z),
                                samples$variables, nrow(drawn$z))
         features <- table$features
@@ -244,16 +232,24 @@ fit_importance <- function(samples, features, drawn, settings, on_progress) {
     }
     fit <- rust_fit_importance(both, drawn$z, drawn$log_base, given, settings,
                                on_progress)
-    parts <- c("change", "network_x", "network_y")
-    fit[parts] <- lapply(fit[parts], function(part) {
+    importance_tables(fit, features)
+}
+
+# What Rust returns, with coefficients as tables.
+importance_tables <- function(fit, features) {
+    tables <- lapply(fit[c("change", "network_x", "network_y")],
+                     function(part) {
         if (features$kind == "custom") {
             part[c("from", "to")] <- factor_pairs(part$from)
         }
         as.data.frame(part)
     })
-    sizes <- c(nrow(fit$network_x), nrow(fit$network_y))
-    fit$networks <- cbind(rbind(fit$network_x, fit$network_y),
+    sizes <- c(nrow(tables$network_x), nrow(tables$network_y))
+    fit$networks <- cbind(rbind(tables$network_x, tables$network_y),
                           sample = rep(c("x", "y"), sizes))
+    fit$coefficients <- tables$change
+    fit$diagnostics <- rust_diagnostics(fit)
+    fit$diagnostics$effective_size <- pmin(fit$effective_x, fit$effective_y)
     fit$features <- features
     fit
 }

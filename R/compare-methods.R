@@ -197,25 +197,25 @@ round_up <- function(lambda_max) {
 
 # ---- path ------------------------------------------------------------------
 
-# A change_path from one row of `diagnostics` for each step and the non-zero
-# `coefficients`. What is not said about a step is not known of it.
-baseline_path <- function(method, lambda_max, diagnostics, coefficients,
-                          samples, standardize, call, lambda1 = NULL,
-                          control = NULL, features = feat_gaussian(),
-                          solver = method, shown = list(),
-                          arguments = list(), extra = list()) {
-    steps <- seq_len(nrow(diagnostics))
-    counted <- coefficients$step[!duplicated(pair_keys(coefficients))]
-    fit <- c(diagnostics, coefficients, list(
-        n_detected = tabulate(counted, length(steps)),
-        lambda_max = lambda_max,
+# A change_path from a `fit`: its `lambda_max`, one row of `diagnostics` for each
+# step, the non-zero `coefficients`, and `features` where these are not known
+# before. What is not said about a step is not known of it. `arguments` are those
+# of the method, with which it can be fitted again.
+baseline_path <- function(method, fit, samples, arguments, call,
+                          solver = method, shown = list(), extra = list()) {
+    steps <- nrow(fit$diagnostics)
+    counted <- fit$coefficients$step[!duplicated(pair_keys(fit$coefficients))]
+    parts <- c(fit$diagnostics, fit$coefficients, list(
+        n_detected = tabulate(counted, steps),
+        lambda_max = fit$lambda_max,
         center_x = samples$center$x, center_y = samples$center$y,
         scale_x = samples$scale$x, scale_y = samples$scale$y
     ))
+    features <- if (is.null(fit$features)) feat_gaussian() else fit$features
     new_change_path(
-        fit, list(features = features, lambda1 = lambda1,
-                  standardize = standardize, solver = solver,
-                  control = control),
+        parts, list(features = features, lambda1 = arguments$lambda1,
+                    standardize = arguments$standardize, solver = solver,
+                    control = arguments$control),
         list(method = method, variables = samples$variables),
         observations_of(samples), call,
         extra = c(list(shown = shown, arguments = arguments), extra)

@@ -60,9 +60,10 @@ moment_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
         matrix_coefficients(kept, step, diagonal = 1)
     })
     path <- baseline_path(
-        "moment", lambda_max, exact_diagnostics(grid),
-        do.call(rbind, coefficients), samples, standardize, call,
-        arguments = list(standardize = standardize), solver = "threshold"
+        "moment",
+        list(lambda_max = lambda_max, diagnostics = exact_diagnostics(grid),
+             coefficients = do.call(rbind, coefficients)),
+        samples, list(standardize = standardize), call, solver = "threshold"
     )
     with_conditions(path, found)
 }

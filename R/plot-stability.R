@@ -1,8 +1,8 @@
-# The picture of stability selection: computed by stability_dots(), drawn by
+# The picture of stability selection: computed by edge_fates(), drawn by
 # autoplot().
 
-# The edges that were named most, and what was made of them.
-stability_dots <- function(object, most) {
+# The first edges of a test or a stability selection, and what was made of them.
+edge_fates <- function(object, most) {
     dots <- utils::head(object$edges, most)
     dots$edge <- edge_label(dots$from, dots$to)
     dots$place <- factor(seq_len(nrow(dots)), rev(seq_len(nrow(dots))))
@@ -43,7 +43,7 @@ autoplot.kliep_stability <- function(object,
     }
     max_edges <- check_whole_or(max_edges, "max_edges", 30)
     if (nrow(object$edges) == 0L) return(draw_nothing())
-    dots <- stability_dots(object, max_edges)
+    dots <- edge_fates(object, max_edges)
     ggplot2::ggplot(dots, ggplot2::aes(.data$probability, .data$place,
                                        colour = .data$fate)) +
         mark_value(object$threshold) +

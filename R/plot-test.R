@@ -1,15 +1,5 @@
-# The picture of a permutation test: computed by test_dots(), drawn by
+# The picture of a permutation test: computed by edge_fates(), drawn by
 # autoplot().
-
-# The edges that entered first, and what was made of them.
-test_dots <- function(object, most) {
-    dots <- utils::head(object$edges, most)
-    dots$edge <- edge_label(dots$from, dots$to)
-    dots$place <- factor(seq_len(nrow(dots)), rev(seq_len(nrow(dots))))
-    dots$fate <- factor(ifelse(dots$kept, "kept", "dropped"),
-                        c("kept", "dropped"))
-    dots
-}
 
 # The value that the statistic of the first edge has to exceed: so many
 # shuffles may reach it. NA where no value will do.
@@ -58,7 +48,7 @@ autoplot.kliep_test <- function(object, type = c("edges", "global", "graph",
     }
     max_edges <- check_whole_or(max_edges, "max_edges", 30)
     if (nrow(object$edges) == 0L) return(draw_nothing())
-    draw_tested(object, test_dots(object, max_edges))
+    draw_tested(object, edge_fates(object, max_edges))
 }
 
 #' @rdname autoplot.kliep_test

@@ -103,6 +103,20 @@ tidy.kliep_infer <- function(x, level = x$level, ...) {
                conf.low = both$lower, conf.high = both$upper)
 }
 
+#' @rdname tidy.change_path
+#' @export
+tidy.kliep_windows <- function(x, ...) {
+    check_dots(list(...), names(formals()), "tidy")
+    table <- x$edges
+    tidied <- tidy_frame(table$from, table$to, table$weight,
+                         table[c("window", "start", "end")])
+    if (x$n_perm > 0) {
+        tidied$p.value <- table$p_value
+        tidied$adj.p.value <- table$p_adjusted
+    }
+    tidied
+}
+
 # ---- one row ---------------------------------------------------------------
 
 #' A fit in one row
@@ -225,5 +239,19 @@ glance.kliep_infer <- function(x, ...) {
         statistic = if (known) global$statistic else NA_real_,
         p.value = if (known) global$p_value else NA_real_,
         n_boot = x$settings$n_boot
+    )
+}
+
+#' @rdname glance.change_path
+#' @export
+glance.kliep_windows <- function(x, ...) {
+    check_dots(list(...), names(formals()), "glance")
+    data.frame(
+        method = x$method, n_x = min(x$windows$n), n_y = x$reference$n,
+        n_variables = length(x$variables),
+        n_edges = nrow(unique(x$edges[c("from", "to")])),
+        n_windows = nrow(x$windows),
+        n_changed = sum(x$windows$n_edges > 0, na.rm = TRUE),
+        n_failed = nrow(x$failures), n_perm = x$n_perm
     )
 }

@@ -54,39 +54,40 @@ sim_gaussian <- function(d = 40, n = 100, density = 0.25, edge = 0.2,
                     scale_free = draw_tree(d), hub = star_edges(d))
     changed <- draw_changed(nrow(edges), n_changed,
                             "Lower `n_changed` or raise `density` or `d`.")
+    edges$change <- change * changed
     gaussian_pair(
-        "gaussian", edges, changed, edge, diag, change, d, n, n_holdout,
-        settings = list(graph = graph,
-                        density = if (graph == "random") density),
+        "gaussian", edges,
+        list(d = d, n = n, graph = graph,
+             density = if (graph == "random") density, edge = edge,
+             diag = diag, n_changed = sum(changed), change = change,
+             n_holdout = n_holdout),
         hint = paste("Lower `density`, `d` or the size of `edge` and",
                      "`change`, or raise `diag`.")
     )
 }
 
-# The pair of a set of edges of which some change. `hint` says what to do about
+# The pair of a set of edges, each with its change. `hint` says what to do about
 # matrices that are not positive definite.
-gaussian_pair <- function(family, edges, changed, edge, diag, change, d, n,
-                          n_holdout, settings, hint) {
-    n <- check_sample_sizes(n)
-    n_holdout <- check_holdout(n_holdout)
-    edge <- check_number(edge, "edge")
-    diag <- check_number(diag, "diag")
-    variables <- number_variables(d)
-    networks <- list(
-        x = symmetric_matrix(edges, edge, diag, variables),
-        y = symmetric_matrix(edges, edge + change * changed, diag, variables)
-    )
+gaussian_pair <- function(family, edges, settings, hint) {
+    settings$n <- check_sample_sizes(settings$n)
+    settings$n_holdout <- check_holdout(settings$n_holdout)
+    settings$edge <- check_number(settings$edge, "edge")
+    settings$diag <- check_number(settings$diag, "diag")
+    network <- function(change) {
+        symmetric_matrix(edges, settings$edge + change, settings$diag,
+                         number_variables(settings$d))
+    }
+    networks <- list(x = network(0), y = network(edges$change))
     check_positive_definite(networks$x, "x", hint)
     check_positive_definite(networks$y, "y", hint)
     new_network_pair(
         family = family,
-        samples = draw_samples(networks, n, n_holdout, draw_gaussian),
+        samples = draw_samples(networks, settings$n, settings$n_holdout,
+                               draw_gaussian),
         # A precision matrix enters the log-density with a minus.
         truth = changed_edges(networks, sign = -1),
         networks = networks,
-        settings = c(list(d = d, n = n), settings,
-                     list(edge = edge, diag = diag, n_changed = sum(changed),
-                          change = change, n_holdout = n_holdout))
+        settings = settings
     )
 }
 
@@ -186,7 +187,11 @@ sim_lattice <- function(m = 25, n = 100, edge = 0.4, diag = 2, n_changed = 4,
     edges <- lattice_edges(side, side)
     changed <- draw_changed(nrow(edges), n_changed,
                             "Lower `n_changed` or raise `m`.")
-    gaussian_pair("lattice", edges, changed, edge, diag, change = -2 * edge,
-                  d = m, n, n_holdout, settings = list(),
-                  hint = "Lower the size of `edge` or raise `diag`.")
+    edges$change <- -2 * edge * changed
+    gaussian_pair(
+        "lattice", edges,
+        list(d = m, n = n, edge = edge, diag = diag, n_changed = sum(changed),
+             change = -2 * edge, n_holdout = n_holdout),
+        hint = "Lower the size of `edge` or raise `diag`."
+    )
 }

@@ -550,7 +550,7 @@ test_that("a test prints what it found", {
 
 test_that("the pictures draw what they should", {
     test <- quick_test(changed_pair(), folds = 5, nlambda = 20)
-    dots <- test_dots(test, 3)
+    dots <- edge_fates(test, 3)
     expect_identical(nrow(dots), 3L)
     expect_identical(dots$edge[1],
                      paste(test$edges$from[1], test$edges$to[1],

@@ -265,7 +265,7 @@ test_that("stability selection prints and draws what it found", {
     skip_on_cran()
     stable <- quick_stability(stable_pair())
     expect_snapshot(print(stable))
-    dots <- stability_dots(stable, 4)
+    dots <- edge_fates(stable, 4)
     expect_identical(nrow(dots), 4L)
     expect_identical(as.character(dots$fate),
                      ifelse(stable$edges$kept[1:4], "kept", "dropped"))
