@@ -23,7 +23,7 @@ take_samples <- function(x, y, dots) {
 
 is_result <- function(object) {
     inherits(object, c("change_path", "kliep_select", "kliep_test",
-                       "kliep_stability", "kliep_infer"))
+                       "kliep_stability", "kliep_debias", "kliep_infer"))
 }
 
 # Both samples as they were fitted: matrices without names, the names of the

@@ -6,7 +6,7 @@
 #'
 #' Finds the two samples that a change is learned from. There is rarely a need
 #' to call it: [kliep_path()], [kliep_change()], [kliep_select()],
-#' [kliep_test()], [kliep_stability()], [kliep_infer()] and the methods to
+#' [kliep_test()], [kliep_stability()], [kliep_debias()] and the methods to
 #' compare with ([glasso_path()] and the like) take the arguments below, too,
 #' and find their samples with it.
 #'

@@ -7,7 +7,7 @@
 #' once and for all samples: features, penalties, direction, normaliser,
 #' standardisation, solver and control. [kliep_path()] and [kliep_change()]
 #' build one from their arguments; [kliep_select()], [kliep_test()],
-#' [kliep_stability()], [kliep_infer()] and [kliep_windows()] take one as
+#' [kliep_stability()], [kliep_debias()] and [kliep_windows()] take one as
 #' `spec`, and every result carries the one that it was made with.
 #'
 #' `kliep_spec_paper()` is the estimator of Liu et al. (2014): the ratio of the

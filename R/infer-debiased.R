@@ -88,7 +88,7 @@
 #'
 #' The density ratio is that of `x` to `y`, and reweights `y`: let `y` be the
 #' larger or the more spread out of the two samples. Exchanging them changes
-#' the sign of the estimates and some of their precision: `kliep_infer(y, x)`
+#' the sign of the estimates and some of their precision: `kliep_debias(y, x)`
 #' is the inference that goes with `direction = "q/p"`. There is none for
 #' `"symmetric"`, because its theory, such as that of the normaliser's error,
 #' is about one ratio.
@@ -122,10 +122,10 @@
 #'   [two_samples()]. And settings of [kliep_spec()] by name: `features`,
 #'   `standardize`, `control`.
 #'
-#' @return An object of class `kliep_infer`, with [print()],
-#'   [`plot()`][plot.kliep_infer], [`edges()`][edges.kliep_infer] (the
+#' @return An object of class `kliep_debias`, with [print()],
+#'   [`plot()`][plot.kliep_debias], [`edges()`][edges.kliep_debias] (the
 #'   edges that have changed by a chosen rule) and
-#'   [`confint()`][confint.kliep_infer]:
+#'   [`confint()`][confint.kliep_debias]:
 #'   * `estimates`: a data frame with one row for each edge: `from`, `to`,
 #'     `estimate`, `se`, `lower`, `upper`, `p_value`, `q_value`, `q_value_by`, and, of
 #'     the intervals that hold for all edges at once, `lower_plain`,
@@ -153,15 +153,15 @@
 #' theta_x <- ising_chain(8, coupling = 0.4)
 #' theta_y <- ising_change(theta_x, n_changed = 2, change = -0.6)
 #' pair <- sim_ising(theta_x, theta_y, n = 400)
-#' result <- kliep_infer(pair$x, pair$y, feat_ising())
+#' result <- kliep_debias(pair$x, pair$y, feat_ising())
 #' result
 #' edges(result)
 #' pair$truth
 #'
 #' # One edge alone.
-#' kliep_infer(pair$x, pair$y, feat_ising(),
+#' kliep_debias(pair$x, pair$y, feat_ising(),
 #'             edges = data.frame(from = "V1", to = "V2"))$estimates
-kliep_infer <- function(x, y = NULL, spec = NULL, edges = NULL,
+kliep_debias <- function(x, y = NULL, spec = NULL, edges = NULL,
                         estimator = c("double_selection", "one_step"),
                         level = 0.95, n_boot = 1000, lambda = NULL,
                         row_lambda = NULL, refit = TRUE,
@@ -169,7 +169,7 @@ kliep_infer <- function(x, y = NULL, spec = NULL, edges = NULL,
     call <- match.call()
     found <- take_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments(),
-                             spec_arguments()), "kliep_infer")
+                             spec_arguments()), "kliep_debias")
     spec <- as_spec(if (is.null(spec)) found$result else spec, found$rest)
     check_single_coefficient(spec$features)
     samples <- as_samples(found, spec$features, least = 10L)
@@ -228,7 +228,7 @@ check_single_coefficient <- function(features) {
     }
     stop_kliep(
         "features",
-        paste0("`kliep_infer()` needs features with one coefficient for each ",
+        paste0("`kliep_debias()` needs features with one coefficient for each ",
                "factor: got ", name_features(features), "."),
         hint = paste("Use `feat_gaussian()`, `feat_nonparanormal()` or",
                      "`feat_ising()`.")
@@ -338,7 +338,7 @@ new_inference <- function(fit, edges, settings, spec, samples, level, call) {
     se <- replace(fit$se, is.nan(fit$se), NA)
     if (settings$n_boot == 0L || all(is.na(estimate))) maxima <- NULL
     structure(
-        class = "kliep_infer",
+        class = "kliep_debias",
         list(
             estimates = cbind(named, estimate_table(estimate, se, level,
                                                     maxima)),
@@ -421,12 +421,12 @@ global_tests <- function(estimate, se, level, maxima) {
 # ---- methods ---------------------------------------------------------------
 
 #' @export
-format.kliep_infer <- function(x, ...) {
+format.kliep_debias <- function(x, ...) {
     set <- x$settings
     name <- c(one_step = "one Newton step (SparKLIE+1)",
               double_selection = "double selection (SparKLIE+2)")
     c(
-        paste0("<kliep_infer> of ", count_of(nrow(x$estimates), "edge"),
+        paste0("<kliep_debias> of ", count_of(nrow(x$estimates), "edge"),
                " by ", name[[set$estimator]]),
         format_head(x)[-1L],
         paste0("  features   ", name_features(x$spec$features),
@@ -456,7 +456,7 @@ format_global <- function(x) {
 }
 
 #' @export
-print.kliep_infer <- function(x, most = 10L, ...) {
+print.kliep_debias <- function(x, most = 10L, ...) {
     cat(format(x), "", sep = "\n")
     columns <- c("from", "to", "estimate", "se", "lower", "upper", "p_value",
                  "q_value")
@@ -477,13 +477,13 @@ check_draws <- function(object, type) {
         "argument",
         paste0("\"", type, "\" intervals need bootstrap draws: there are ",
                "none."),
-        hint = "Set `n_boot` in `kliep_infer()`, for instance to 1000."
+        hint = "Set `n_boot` in `kliep_debias()`, for instance to 1000."
     )
 }
 
 #' Confidence intervals of an inference
 #'
-#' @param object The result of [kliep_infer()].
+#' @param object The result of [kliep_debias()].
 #' @param parm Which edges, by number of the row in `object$estimates`; all if
 #'   missing.
 #' @param level The confidence level.
@@ -493,16 +493,15 @@ check_draws <- function(object, type) {
 #' @param ... Must be empty.
 #' @return A matrix with a row for each edge and columns for the lower and the
 #'   upper limit.
-#' @importFrom stats confint
 #' @export
 #' @examples
 #' set.seed(1)
 #' theta <- ising_chain(5, coupling = 0.4)
 #' pair <- sim_ising(theta, theta, n = 300)
-#' result <- kliep_infer(pair$x, pair$y, feat_ising())
+#' result <- kliep_debias(pair$x, pair$y, feat_ising())
 #' confint(result, level = 0.9)
 #' confint(result, type = "studentized")
-confint.kliep_infer <- function(object, parm, level = object$level,
+confint.kliep_debias <- function(object, parm, level = object$level,
                                     type = c("pointwise", "plain",
                                              "studentized"), ...) {
     check_dots(list(...), names(formals()), "confint")
@@ -512,12 +511,17 @@ confint.kliep_infer <- function(object, parm, level = object$level,
     table <- object$estimates
     both <- interval_columns(table$estimate, table$se, level, object$maxima,
                              type)
-    limits <- as.matrix(both)
-    tails <- format(100 * c(1 - level, 1 + level) / 2, trim = TRUE, digits = 3L)
-    dimnames(limits) <- list(paste(table$from, table$to, sep = "*"),
-                             paste(tails, "%"))
+    limits <- interval_matrix(table, (both$upper - both$lower) / 2, level)
     if (missing(parm)) return(limits)
     limits[check_rows(parm, nrow(limits)), , drop = FALSE]
+}
+
+# Estimates less and plus `half`, with the names of edges and tails.
+interval_matrix <- function(table, half, level) {
+    tails <- format(100 * c(1 - level, 1 + level) / 2, trim = TRUE, digits = 3L)
+    matrix(c(table$estimate - half, table$estimate + half), ncol = 2L,
+           dimnames = list(paste(table$from, table$to, sep = "*"),
+                           paste(tails, "%")))
 }
 
 check_rows <- function(parm, rows) {

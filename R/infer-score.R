@@ -42,7 +42,8 @@ edge_table <- function(samples, chosen, near, sign) {
     inside <- match(pair_key(pairs), pair_key(chosen$support), 0L) > 0L
     nodewise <- 2 * stats::pnorm(-abs(near$moderated$z))
     combined <- combine_p_values(chosen$p_value, nodewise)
-    partial <- near[c("partial_x", "partial_y")]
+    # Regressions give them the sign of the precision matrix.
+    partial <- lapply(near[c("partial_x", "partial_y")], `-`)
     if (sign < 0) partial <- rev(partial)
     data.frame(
         from = samples$variables[pairs$from],

@@ -1,47 +1,51 @@
-# The picture of an inference: computed by interval_lines(), drawn by
-# autoplot().
+# The pictures of an inference: intervals, calibration, and the graph and the
+# matrix of what changed.
 
-# The edges with the smallest p-values, in the order of their estimates, with
-# both kinds of intervals.
-interval_lines <- function(object, truth = NULL, max_edges = 40L) {
+# The quantiles of all statistics against those of the shuffled null, for the
+# picture of calibration: one row for each edge that is drawn.
+calibration_points <- function(object, most = 2000L) {
     table <- object$estimates
-    kept <- utils::head(order(table$p_value, na.last = NA), max_edges)
-    kept <- kept[order(table$estimate[kept])]
-    lines <- table[kept, ]
-    lines$edge <- edge_label(lines$from, lines$to)
-    lines$edge <- factor(lines$edge, unique(lines$edge))
-    lines$change <- true_change(lines, truth)
-    changed <- lines$q_value <= 1 - object$level
-    lines$style <- as_style(ifelse(changed, sign_style(lines$estimate, TRUE),
-                                   "other"))
-    lines
+    order <- order(abs(table$z))
+    z <- abs(table$z)[order]
+    share <- (seq_along(z) - 0.5) / length(z)
+    # All of the tail, and as many of the bulk as can be told apart.
+    tail <- seq_along(z) > length(z) - most %/% 2L
+    bulk <- unique(round(seq(1, length(z), length.out = most %/% 2L)))
+    kept <- sort(union(which(tail), bulk))
+    expected <- vapply(share[kept], null_quantile, 1, null = object$null)
+    data.frame(expected = expected, observed = z[kept],
+               style = ifelse(table$changed[order][kept], "changed",
+                              "not reported"))
 }
 
-# The true change of these edges, 0 for those that are not listed.
-true_change <- function(lines, truth) {
-    if (is.null(truth)) return(rep(NA_real_, nrow(lines)))
-    if (inherits(truth, "network_pair")) truth <- truth$truth
-    if (!is.data.frame(truth) ||
-        !all(c("from", "to", "change") %in% names(truth))) {
-        stop_kliep(
-            "truth",
-            paste0("`truth` must be a data frame with columns `from`, `to` ",
-                   "and `change`: got ", describe(truth), "."),
-            hint = "For a simulated pair it is `pair$truth`."
-        )
-    }
-    at <- match(edge_text(lines), edge_text(truth))
-    ifelse(is.na(at), 0, truth$change[at])
+draw_calibration <- function(object) {
+    points <- calibration_points(object)
+    ggplot2::ggplot(points, ggplot2::aes(.data$expected, .data$observed,
+                                         colour = .data$style)) +
+        ggplot2::geom_abline(slope = 1, intercept = 0, colour = "grey60") +
+        ggplot2::geom_point(size = 1) +
+        ggplot2::scale_colour_manual(
+            values = c(changed = "#d55e00", "not reported" = "grey40")
+        ) +
+        ggplot2::labs(
+            x = "|z| of the shuffles, the same quantile",
+            y = "|z| of the edges", colour = NULL,
+            title = paste0("Calibration: ", count_of(nrow(object$estimates),
+                                                     "edge")),
+            subtitle = paste("On the line, edges are spread as where nothing",
+                             "has changed.")
+        ) +
+        ggplot2::theme_minimal()
 }
 
-#' Plot confidence intervals
+#' Plot an inference
 #'
-#' `type = "intervals"` draws the estimates with their point-wise intervals
-#' (thick), and with the studentised intervals that hold for all edges at once
-#' (thin), for the edges with the smallest p-values, in the order of their
-#' estimates. Edges that have changed by the method of Benjamini and Hochberg
-#' are coloured. `type = "graph"` and `type = "matrix"` draw these edges, as
-#' [`plot()`][plot.change_path] of a path does.
+#' `type = "intervals"` draws the estimates of the edges with the smallest
+#' p-values, with their point-wise intervals; those that are reported are
+#' coloured. `type = "calibration"` compares the statistics of all edges with
+#' those of the shuffles, quantile by quantile: the bulk lies on the line where
+#' the null fits. `type = "graph"` and `type = "matrix"` draw the edges that are
+#' reported, as [`plot()`][plot.change_path] of a path does.
 #'
 #' @param object,x The result of [kliep_infer()].
 #' @param truth The true changes, if known: a simulated pair, or a data frame
@@ -54,56 +58,26 @@ true_change <- function(lines, truth) {
 #' @export
 #' @examples
 #' set.seed(1)
-#' theta_x <- ising_chain(8, coupling = 0.4)
-#' theta_y <- ising_change(theta_x, n_changed = 2, change = -0.6)
-#' pair <- sim_ising(theta_x, theta_y, n = 400)
-#' result <- kliep_infer(pair$x, pair$y, feat_ising())
+#' pair <- sim_gaussian(d = 15, n = 400, n_changed = 4)
+#' result <- kliep_infer(pair$x, pair$y)
 #' plot(result, truth = pair)
-autoplot.kliep_infer <- function(object,
-                                     type = c("intervals", "graph", "matrix"),
-                                     truth = NULL, max_edges = NULL,
-                                     label = NULL,
-                                     vertices = c("changed", "all"), ...) {
+#' plot(result, type = "calibration")
+autoplot.kliep_infer <- function(object, type = c("intervals", "calibration",
+                                                  "graph", "matrix"),
+                                 truth = NULL, max_edges = NULL, label = NULL,
+                                 vertices = c("changed", "all"), ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    type <- check_choice(type, "type", c("intervals", "graph", "matrix"))
+    type <- check_choice(type, "type", c("intervals", "calibration", "graph",
+                                         "matrix"))
+    if (type != "intervals") refuse_truth(truth, type, "intervals")
+    if (type == "calibration") return(draw_calibration(object))
     if (type != "intervals") {
-        refuse_truth(truth, type, "intervals")
         return(draw_graph_of(object, type, vertices = vertices, label = label,
                              max_edges = max_edges))
     }
     max_edges <- check_whole_or(max_edges, "max_edges", 40)
-    lines <- interval_lines(object, truth, max_edges)
-    ggplot2::ggplot(lines, ggplot2::aes(.data$estimate, .data$edge,
-                                        colour = .data$style)) +
-        ggplot2::geom_vline(xintercept = 0, colour = "grey40",
-                            linewidth = 0.3) +
-        draw_simultaneous(object) +
-        ggplot2::geom_linerange(
-            ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
-            linewidth = 1
-        ) +
-        ggplot2::geom_point(ggplot2::aes(shape = .data$style), size = 2) +
-        draw_truth(lines) +
-        scale_styles() +
-        ggplot2::labs(x = "change of the edge", y = NULL) +
-        theme_kliepnet() +
-        theme_rows(nrow(lines))
-}
-
-draw_simultaneous <- function(object) {
-    if (is.null(object$maxima)) return(NULL)
-    ggplot2::geom_linerange(
-        ggplot2::aes(xmin = .data$lower_studentized,
-                     xmax = .data$upper_studentized),
-        linewidth = 0.3
-    )
-}
-
-draw_truth <- function(lines) {
-    known <- lines[!is.na(lines$change), ]
-    if (nrow(known) == 0L) return(NULL)
-    ggplot2::geom_point(ggplot2::aes(x = .data$change), data = known,
-                        shape = 4, size = 2, colour = "black")
+    draw_intervals(interval_lines(object, object$estimates$changed, truth,
+                                  max_edges))
 }
 
 #' @rdname autoplot.kliep_infer

@@ -10,8 +10,13 @@ report_summary <- function(fit, lambda2 = NULL) {
         kliep_test = paste("kept by permutation at level", format(fit$alpha)),
         kliep_stability = paste("named by", format(100 * fit$threshold),
                                 "% of all halves or more"),
-        kliep_infer = paste("that have changed at a false discovery rate",
-                                "of", format(1 - fit$level)),
+        kliep_infer = paste0(
+            "changed at a false discovery rate of ", format(fit$fdr),
+            " (no change at all: p = ",
+            format(fit$global$p_value, digits = 2L), ")"
+        ),
+        kliep_debias = paste("that have changed at a false discovery rate",
+                             "of", format(1 - fit$level)),
         "detected"
     )
     top <- hubs(fit, lambda2 = lambda2)
@@ -87,6 +92,13 @@ own_settings <- function(fit) {
             "assumption" = fit$assumption
         ),
         kliep_infer = c(
+            "false discovery rate" = number(fit$fdr),
+            "no change at all, p-value" = number(fit$global$p_value),
+            "shuffles" = number(fit$n_perm),
+            "factors in the support" = number(nrow(fit$support)),
+            "level of the intervals" = number(fit$level)
+        ),
+        kliep_debias = c(
             "estimator" = fit$settings$estimator,
             "level" = number(fit$level),
             "lambda" = number(fit$settings$lambda),
@@ -114,7 +126,7 @@ selection_settings <- function(fit) {
 # The lines that print() has, as facts.
 path_settings <- function(fit) {
     path <- path_of(fit)
-    if (inherits(path, "kliep_infer")) {
+    if (inherits(path, c("kliep_debias", "kliep_infer"))) {
         return(c("features" = name_features(path$spec$features),
                  "standardize" = path$spec$standardize))
     }
@@ -134,8 +146,10 @@ path_settings <- function(fit) {
 # With a verdict each: "good", or "caution" and why.
 diagnostic_facts <- function(fit) {
     path <- path_of(fit)
-    facts <- if (inherits(path, "kliep_infer")) {
+    facts <- if (inherits(path, "kliep_debias")) {
         inference_diagnostics(path)
+    } else if (inherits(path, "kliep_infer")) {
+        calibration_diagnostics(path)
     } else {
         c(path_diagnostics(path), weight_diagnostics(fit, path))
     }
@@ -203,6 +217,24 @@ weight_diagnostics <- function(fit, path) {
     ))
 }
 
+# Whether the bulk of the edges is spread as the shuffles are.
+calibration_diagnostics <- function(result) {
+    bulk <- abs(result$estimates$z[!result$estimates$changed])
+    beyond <- mean(bulk > null_quantile(result$null, 0.95))
+    list(
+        "edges beyond the 5 % point of the shuffles" = c(
+            paste(format(100 * beyond, digits = 2L), "%"),
+            if (beyond <= 0.08) "good" else
+                "caution: more than chance explains, and not reported"
+        ),
+        "smallest degrees of freedom of a variance" = c(
+            format(result$diagnostics$direct[["df"]], digits = 2L),
+            if (result$diagnostics$direct[["df"]] >= 10) "good" else
+                "caution: few observations decide"
+        )
+    )
+}
+
 inference_diagnostics <- function(result) {
     status <- table(factor(result$diagnostics$status,
                            unique(result$diagnostics$status)))
@@ -222,5 +254,6 @@ inference_diagnostics <- function(result) {
 
 # One row for each lambda2, or for each edge of an inference.
 report_steps <- function(fit) {
+    if (inherits(fit, "kliep_infer")) return(test_table(fit))
     path_of(fit)$diagnostics
 }

@@ -11,7 +11,7 @@
 #'
 #' What is shown follows what is given: the scores of a selection, the p-values
 #' of a test, the selection probabilities of [kliep_stability()], the intervals
-#' of [kliep_infer()].
+#' of [kliep_debias()].
 #'
 #' @section Documents of your own:
 #' For a page with your own words, an R Markdown document that makes the same
@@ -20,7 +20,7 @@
 #' template = "change_report", package = "kliepnet")` begins one elsewhere.
 #'
 #' @param fit A `change_path` or `change`, or the result of [kliep_select()],
-#'   [kliep_test()], [kliep_stability()] or [kliep_infer()].
+#'   [kliep_test()], [kliep_stability()], [kliep_infer()] or [kliep_debias()].
 #' @param file Where to write the page. A file that is there is replaced once
 #'   the new one is complete.
 #' @param lambda2 The value to take the edges from: for a path, which has none
@@ -69,7 +69,7 @@ kliep_report <- function(fit, file = "report.html", lambda2 = NULL,
 # Which of these a fit is, or is a kind of; NA for none.
 report_kind <- function(fit) {
     known <- c("change_path", "kliep_select", "kliep_test", "kliep_stability",
-               "kliep_infer")
+               "kliep_infer", "kliep_debias")
     intersect(class(fit), known)[1L]
 }
 

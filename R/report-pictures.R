@@ -28,7 +28,17 @@ own_pictures <- function(fit) {
         kliep_stability = picture("Stability", paste(
             "The share of halves that name an edge, and the threshold."
         ), autoplot(fit)),
-        kliep_infer = picture("Intervals", paste(
+        kliep_infer = c(
+            picture("Intervals", paste(
+                "Estimates with confidence intervals, smallest p-values; those",
+                "that are reported are coloured."
+            ), autoplot(fit)),
+            picture("Calibration", paste(
+                "The statistics of all edges against those of the shuffles: on",
+                "the line where nothing has changed."
+            ), autoplot(fit, type = "calibration"))
+        ),
+        kliep_debias = picture("Intervals", paste(
             "Estimates with confidence intervals: thick for each edge by",
             "itself, thin for all edges at once."
         ), autoplot(fit))
@@ -43,7 +53,7 @@ score_picture <- function(selection) {
 }
 
 path_pictures <- function(fit, lambda2) {
-    if (inherits(fit, "kliep_infer")) return(NULL)
+    if (inherits(fit, c("kliep_debias", "kliep_infer"))) return(NULL)
     path <- path_of(fit)
     chosen <- if (inherits(fit, "kliep_test")) fit$selection$fit else fit$fit
     mark <- if (is.null(lambda2)) chosen$lambda2 else lambda2

@@ -98,7 +98,7 @@ edges.kliep_stability <- function(object, lambda2 = NULL, ...) {
 #' The edges of an inference for which "no change" is rejected, smallest
 #' p-value first.
 #'
-#' @param object The result of [kliep_infer()].
+#' @param object The result of [kliep_debias()].
 #' @param rule `"BH"` and `"BY"` control the expected share of false ones among
 #'   them (the false discovery rate) at `alpha`;
 #'   `"plain"` and `"studentized"` the probability of any false one, by the
@@ -118,10 +118,10 @@ edges.kliep_stability <- function(object, lambda2 = NULL, ...) {
 #' theta_x <- ising_chain(8, coupling = 0.4)
 #' theta_y <- ising_change(theta_x, n_changed = 2, change = -0.6)
 #' pair <- sim_ising(theta_x, theta_y, n = 400)
-#' result <- kliep_infer(pair$x, pair$y, feat_ising())
+#' result <- kliep_debias(pair$x, pair$y, feat_ising())
 #' edges(result, rule = "BY")
 #' edges(result, rule = "studentized")
-edges.kliep_infer <- function(object, lambda2 = NULL,
+edges.kliep_debias <- function(object, lambda2 = NULL,
                               rule = c("BH", "BY", "studentized", "plain",
                                            "pointwise"),
                                   alpha = 1 - object$level, ...) {

@@ -66,7 +66,7 @@ vertex_changes <- function(graph) {
 #' weights.
 #'
 #' @param object,x A `change_path` or `change`, or the result of
-#'   [kliep_select()], [kliep_test()], [kliep_stability()] or [kliep_infer()].
+#'   [kliep_select()], [kliep_test()], [kliep_stability()] or [kliep_debias()].
 #' @param lambda2 For a path or a selection, one value on the path, as in
 #'   [edges()].
 #' @param vertices `"all"` variables, or only those with a `"changed"` edge.
@@ -150,6 +150,10 @@ as.matrix.kliep_test <- as.matrix.change_path
 #' @rdname as_igraph
 #' @export
 as.matrix.kliep_stability <- as.matrix.change_path
+
+#' @rdname as_igraph
+#' @export
+as.matrix.kliep_debias <- as.matrix.change_path
 
 #' @rdname as_igraph
 #' @export

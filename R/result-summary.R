@@ -68,12 +68,23 @@ summary.kliep_stability <- function(object, ...) {
 
 #' @rdname summary.change_path
 #' @export
-summary.kliep_infer <- function(object, ...) {
+summary.kliep_debias <- function(object, ...) {
     check_dots(list(...), names(formals()), "summary")
     table <- object$estimates
     new_summary(format(object), list(
         "edges estimated, smallest p-value first" =
             table[order(table$p_value), ]
+    ))
+}
+
+#' @rdname summary.change_path
+#' @export
+summary.kliep_infer <- function(object, ...) {
+    check_dots(list(...), names(formals()), "summary")
+    new_summary(c(format(object), say_changes(object)), list(
+        "tests: degrees of freedom, and edges found by each alone" =
+            test_table(object),
+        "edges, smallest p-value first" = edges(object, all = TRUE)
     ))
 }
 

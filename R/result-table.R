@@ -6,7 +6,7 @@
 #' not; [edges()] gives those that it reports.
 #'
 #' @param x The result of [kliep_path()] or another path, [kliep_select()],
-#'   [kliep_test()], [kliep_stability()], [kliep_infer()] or [kliep_windows()];
+#'   [kliep_test()], [kliep_stability()], [kliep_debias()] or [kliep_windows()];
 #'   or a [pr_curve()] or [pr_average()], whose points are given.
 #' @param row.names,optional Not used.
 #' @param ... Must be empty.
@@ -22,7 +22,7 @@
 #' pair <- sim_gaussian(d = 10, n = 300, n_changed = 4)
 #' path <- kliep_path(pair$x, pair$y, nlambda = 15)
 #' head(as.data.frame(path))
-#' head(as.data.frame(kliep_infer(path)))
+#' head(as.data.frame(kliep_debias(path)))
 as.data.frame.change_path <- function(x, row.names = NULL, optional = FALSE,
                                       ...) {
     check_dots(list(...), names(formals()), "as.data.frame")
@@ -53,6 +53,10 @@ as.data.frame.kliep_test <- table_method(function(x) x$edges)
 #' @rdname as.data.frame.change_path
 #' @export
 as.data.frame.kliep_stability <- table_method(function(x) x$edges)
+
+#' @rdname as.data.frame.change_path
+#' @export
+as.data.frame.kliep_debias <- table_method(function(x) x$estimates)
 
 #' @rdname as.data.frame.change_path
 #' @export
@@ -91,12 +95,16 @@ coef.kliep_stability <- coef.kliep_test
 
 #' @rdname coef.change_path
 #' @export
-coef.kliep_infer <- function(object, ...) {
+coef.kliep_debias <- function(object, ...) {
     check_dots(list(...), names(formals()), "coef")
     found <- object$estimates
     found$weight <- found$estimate
     weight_matrix(found, object$variables)
 }
+
+#' @rdname coef.change_path
+#' @export
+coef.kliep_infer <- coef.kliep_debias
 
 #' @rdname coef.change_path
 #' @param window Which windows, by number; `NULL` for all.

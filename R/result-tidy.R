@@ -15,7 +15,7 @@ generics::glance
 #' read: one row for each edge, and broom's names for what it has names for.
 #'
 #' @param x A `change_path` or `change`, or the result of [kliep_select()],
-#'   [kliep_test()], [kliep_stability()], [kliep_infer()] or
+#'   [kliep_test()], [kliep_stability()], [kliep_debias()] or
 #'   [kliep_windows()].
 #' @param lambda2 For a path, one value on it; `NULL` is all of them. For a
 #'   selection, `NULL` is what was chosen.
@@ -33,7 +33,8 @@ generics::glance
 #'   * for a stability selection, `probability`, `simultaneous` and `kept`: all
 #'     edges that any half has named;
 #'   * for an inference, `std.error`, `statistic`, `p.value`, `adj.p.value` (of
-#'     Benjamini and Hochberg), `conf.low` and `conf.high`: all edges asked for;
+#'     Benjamini and Hochberg), `conf.low` and `conf.high`: all edges asked for,
+#'     and by [kliep_infer()] `changed`;
 #'   * for windows, `window`, `start` and `end`, and `p.value` and `adj.p.value`
 #'     if they were tested: one row for each window and each edge found there.
 #' @seealso [`glance()`][glance.change_path] for one row about the whole.
@@ -91,7 +92,7 @@ tidy.kliep_stability <- function(x, ...) {
 
 #' @rdname tidy.change_path
 #' @export
-tidy.kliep_infer <- function(x, level = x$level, ...) {
+tidy.kliep_debias <- function(x, level = x$level, ...) {
     check_dots(list(...), names(formals()), "tidy")
     level <- check_fraction(level, "level")
     table <- x$estimates
@@ -117,6 +118,18 @@ tidy.kliep_windows <- function(x, ...) {
     tidied
 }
 
+#' @rdname tidy.change_path
+#' @export
+tidy.kliep_infer <- function(x, level = x$level, ...) {
+    check_dots(list(...), names(formals()), "tidy")
+    limits <- unname(confint(x, level = level))
+    table <- x$estimates
+    tidy_frame(table$from, table$to, table$estimate, std.error = table$se,
+               statistic = table$z, p.value = table$p_value,
+               adj.p.value = table$q_value, conf.low = limits[, 1L],
+               conf.high = limits[, 2L], changed = table$changed)
+}
+
 # ---- one row ---------------------------------------------------------------
 
 #' A fit in one row
@@ -137,7 +150,9 @@ tidy.kliep_windows <- function(x, ...) {
 #'     `n_detected`, `n_perm`, `alpha`, `adjust` and `keep`;
 #'   * for a stability selection, `q`, `threshold`, `expected_false`, `n_named`
 #'     and `n_subsamples`;
-#'   * for an inference, `estimator`, `level`, `n_estimated`, `n_failed`,
+#'   * for [kliep_infer()], `fdr`, `level`, `statistic` and `p.value` of the test
+#'     of no change at all, `n_support` and `n_perm`;
+#'   * for [kliep_debias()], `estimator`, `level`, `n_estimated`, `n_failed`,
 #'     `statistic` and `p.value` of the studentised test of no change at all
 #'     (`NA` without bootstrap draws), and `n_boot`;
 #'   * for windows, where `n_x` is the size of the smallest and `n_edges` counts
@@ -228,6 +243,18 @@ glance.kliep_stability <- function(x, ...) {
 #' @rdname glance.change_path
 #' @export
 glance.kliep_infer <- function(x, ...) {
+    check_dots(list(...), names(formals()), "glance")
+    data.frame(
+        glance_head(x, sum(x$estimates$changed)), fdr = x$fdr,
+        level = x$level, statistic = x$global$largest,
+        p.value = x$global$p_value, n_support = nrow(x$support),
+        n_perm = x$n_perm
+    )
+}
+
+#' @rdname glance.change_path
+#' @export
+glance.kliep_debias <- function(x, ...) {
     check_dots(list(...), names(formals()), "glance")
     global <- x$global[x$global$type == "studentized", ]
     known <- !is.null(x$global)

@@ -1,4 +1,4 @@
-# kliep_infer() on the pairs of Kim, Liu and Kolar (2021): bias and coverage
+# kliep_debias() on the pairs of Kim, Liu and Kolar (2021): bias and coverage
 # against the tables of their program (KLIEPInference.jl, results of 1000 runs),
 # and its speed.
 #
@@ -50,7 +50,7 @@ in_runs <- function(seeds, one) {
 
 infer_ising <- function(pair, ...) {
     suppressWarnings(
-        kliep_infer(pair$x, pair$y, feat_ising(), ...,
+        kliep_debias(pair$x, pair$y, feat_ising(), ...,
                     control = kliep_control(threads = 1)),
         classes = "kliep_warning_not_estimated"
     )

@@ -56,9 +56,9 @@ run(kliep_path(wide[1:9, ], wide[10:20, ], nlambda = 2,
                spec = kliep_spec_paper(),
                lambda_min_ratio = 0.8, control = control, progress = FALSE))
 run(kliep_select(x, y, folds = 2, nlambda = 3, control = control))
-run(kliep_infer(x, y, edges = data.frame(from = 1:2, to = 3:4), n_boot = 20,
+run(kliep_debias(x, y, edges = data.frame(from = 1:2, to = 3:4), n_boot = 20,
                 control = control, progress = FALSE))
-run(kliep_infer(x, y, edges = data.frame(from = 1L, to = 2L), n_boot = 20,
+run(kliep_debias(x, y, edges = data.frame(from = 1L, to = 2L), n_boot = 20,
                 estimator = "one_step", refit = FALSE, control = control,
                 progress = FALSE))
 

@@ -39,8 +39,8 @@ long_calls <- list(
     kliep_stability = function() {
         kliep_stability(x, y, n_subsamples = 1e4, progress = FALSE)
     },
-    kliep_infer = function() {
-        kliep_infer(draw(60, 600), draw(60, 600), n_boot = 1e5, control = two)
+    kliep_debias = function() {
+        kliep_debias(draw(60, 600), draw(60, 600), n_boot = 1e5, control = two)
     },
     kliep_auto = function() kliep_auto(wide$x, wide$y),
     kliep_windows = function() {

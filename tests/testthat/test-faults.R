@@ -186,7 +186,7 @@ test_that("a report that cannot be made for want of room is an error of ours", {
     writeLines("old", old)
     pair <- random_pair(4, 20)
     path <- withr::local_tempfile()
-    saveRDS(kliep_path(pair$x, pair$y, nlambda = 3), path)
+    saveRDS(kliep_change(pair$x, pair$y, lambda2 = 0.1), path)
     said <- with_small_files(c(
         "library(kliepnet)",
         paste0("path <- readRDS('", path, "')"),

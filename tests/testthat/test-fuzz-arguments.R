@@ -53,11 +53,14 @@ valid_calls <- function(found, pair) {
                          list(spec = kliep_spec())),
         kliep_control = list(tol = 1e-6, max_iter = 100, threads = 1,
                              keep_samples = TRUE),
-        kliep_infer = c(two, list(
+        kliep_debias = c(two, list(
             spec = kliep_spec(), features = feat_gaussian(), edges = NULL, estimator = "one_step",
             level = 0.95, n_boot = 20, lambda = NULL, row_lambda = NULL,
             refit = TRUE
         ), common),
+        kliep_infer = c(two, list(spec = kliep_spec(control = control)),
+                        fdr = 0.2, level = 0.9, n_perm = 19,
+                        progress = FALSE),
         kliep_path = c(two, fitted, list(spec = kliep_spec())),
         kliep_spec = fitted[setdiff(names(fitted), "progress")],
         kliep_spec_paper = c(weighted, nlambda = 3),
@@ -129,6 +132,8 @@ valid_methods <- function(found, pair) {
         coef = list(found$path, lambda2 = 0.1),
         as.matrix = list(found$path, lambda2 = 0.1),
         tidy = list(found$path, lambda2 = 0.1),
+        confint = list(found$tests, parm = 1:2, level = 0.9,
+                       type = "simultaneous"),
         confint = list(found$inference, parm = 1:2, level = 0.9,
                        type = "plain"),
         autoplot = list(found$path, type = "graph", lambda2 = 0.1,
@@ -138,6 +143,7 @@ valid_methods <- function(found, pair) {
         autoplot = list(found$test, type = "graph"),
         autoplot = list(found$stability, type = "graph"),
         autoplot = list(found$inference, type = "graph"),
+        autoplot = list(found$tests, type = "calibration"),
         autoplot = list(found$windows, max_edges = 5),
         autoplot = list(found$net, label = "all"),
         autoplot = list(found$comparison, type = "score"),

@@ -28,7 +28,7 @@ test_that("requests that are too large are refused before anything is made", {
         kliep_stability = list(pair$x, pair$y, n_subsamples = 1e9),
         compare_methods = list(function() pair, list(a = function(x, y) 1),
                                runs = 2e9),
-        kliep_infer = list(pair$x, pair$y, n_boot = 2e9),
+        kliep_debias = list(pair$x, pair$y, n_boot = 2e9),
         is_flasso_path = list(pair$x, pair$y, points = 2e9),
         is_glasso_path = list(pair$x, pair$y, points = 2e9)
     )
@@ -47,8 +47,8 @@ test_that("methods that keep all pairs refuse too many variables", {
     skip_with_much_memory()
     wide <- matrix(rep_len(c(0.3, -1, 0.7, 2, -0.4), 3 * 4e4), 3)
     for (fit in list(glasso_path, dtrace_path, flasso_path, moment_path,
-                     kliep_infer)) {
-        if (identical(fit, kliep_infer)) wide <- rbind(wide, wide, wide, wide)
+                     kliep_debias)) {
+        if (identical(fit, kliep_debias)) wide <- rbind(wide, wide, wide, wide)
         expect_error(fit(wide, wide), "would take .* of memory",
                      class = "kliep_error_memory")
     }

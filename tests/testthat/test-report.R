@@ -90,7 +90,7 @@ test_that("sections follow what was given", {
                        progress = FALSE)
     stable <- kliep_stability(pair$x, pair$y, n_subsamples = 10, nlambda = 6,
                               progress = FALSE)
-    inferred <- kliep_infer(pair$x, pair$y, n_boot = 20, progress = FALSE)
+    inferred <- kliep_debias(pair$x, pair$y, n_boot = 20, progress = FALSE)
     both <- c("Graph", "Matrix")
     expect_equal(titles(path, path$lambda2[4]), c("Path", both))
     expect_equal(titles(chosen$fit), c("Strongest edges", both))

@@ -3,7 +3,7 @@
 
 test_that("every result has every method, and none is R's default", {
     results <- result_objects()[c("path", "change", "select", "auto", "test",
-                                  "stability", "inference", "windows",
+                                  "stability", "inference", "tests", "windows",
                                   "flasso", "glasso", "dtrace", "moment",
                                   "is_flasso", "is_glasso")]
     verbs <- c("coef", "summary", "as.data.frame", "edges", "tidy", "glance",
@@ -23,7 +23,8 @@ test_that("the class of a result is that of its function", {
     first <- vapply(found, function(one) class(one)[1L], "")
     named <- c(path = "kliep_path", change = "kliep_change",
                select = "kliep_select", test = "kliep_test",
-               stability = "kliep_stability", inference = "kliep_infer",
+               stability = "kliep_stability", inference = "kliep_debias",
+               tests = "kliep_infer",
                auto = "kliep_auto", windows = "kliep_windows",
                flasso = "flasso_path", glasso = "glasso_path",
                dtrace = "dtrace_path", moment = "moment_path",
@@ -35,14 +36,15 @@ test_that("the class of a result is that of its function", {
 test_that("one word for one thing in every table", {
     found <- result_objects()
     tables <- list(found$test$edges, found$stability$edges,
-                   found$inference$estimates, found$windows$edges,
+                   found$inference$estimates, found$tests$estimates,
+                   found$windows$edges,
                    found$select$scores, edges(found$inference))
     columns <- unique(unlist(lapply(tables, names)))
     # Other words for what these have names for.
     expect_false(any(c("p", "pval", "p.value", "adjusted", "p_bh", "p_by",
                        "fdr", "q", "std.error", "level") %in% columns))
     # broom's own names.
-    tidied <- unique(unlist(lapply(found[c("test", "inference", "windows")],
+    tidied <- unique(unlist(lapply(found[c("test", "inference", "tests", "windows")],
                                    function(one) names(tidy(one)))))
     expect_false(any(c("p_value", "p_adjusted", "q_value", "se") %in% tidied))
 })
@@ -55,7 +57,8 @@ test_that("coef() of a result is the matrix of what it reports", {
     }
     estimates <- coef(found$inference)
     table <- found$inference$estimates
-    expect_equal(estimates[cbind(table$from, table$to)], table$estimate)
+    expect_equal(as.matrix(estimates)[cbind(table$from, table$to)],
+                 table$estimate)
     expect_equal(as.matrix(estimates), t(as.matrix(estimates)))
     windows <- coef(found$windows)
     expect_named(windows, as.character(found$windows$windows$window))
@@ -79,7 +82,7 @@ test_that("as.data.frame() has all edges, edges() those that are reported", {
 test_that("summary() prints tables with their titles", {
     found <- result_objects()
     for (name in c("path", "change", "select", "test", "stability",
-                   "inference", "curve")) {
+                   "inference", "tests", "curve")) {
         about <- summary(found[[name]])
         expect_s3_class(about, "kliep_summary")
         shown <- paste(utils::capture.output(print(about)), collapse = "\n")
@@ -92,7 +95,7 @@ test_that("summary() prints tables with their titles", {
 test_that("printing names no object that the user may not have", {
     found <- result_objects()
     for (name in c("path", "select", "auto", "test", "stability", "inference",
-                   "windows")) {
+                   "tests", "windows")) {
         shown <- paste(utils::capture.output(print(found[[name]])),
                        collapse = "\n")
         expect_match(shown, "Next: ")

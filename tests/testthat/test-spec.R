@@ -133,8 +133,8 @@ test_that("inference continues with features and standardisation", {
     pair <- spec_pair()
     path <- kliep_path(pair$x, pair$y, feat_nonparanormal(2),
                        standardize = "pooled", nlambda = 3)
-    continued <- kliep_infer(path, n_boot = 0)
-    written <- kliep_infer(pair$x, pair$y, feat_nonparanormal(2),
+    continued <- kliep_debias(path, n_boot = 0)
+    written <- kliep_debias(pair$x, pair$y, feat_nonparanormal(2),
                            standardize = "pooled", n_boot = 0)
     expect_same_result(continued, written, c("estimates", "diagnostics"))
 })
@@ -146,7 +146,7 @@ test_that("a result of one verb is the input of the next", {
     expect_identical(open_spec(chosen$fit$spec), open_spec(path$spec))
     test <- kliep_test(chosen, n_perm = 19)
     stable <- kliep_stability(test, n_subsamples = 10)
-    estimated <- kliep_infer(stable, n_boot = 0)
+    estimated <- kliep_debias(stable, n_boot = 0)
     expect_identical(samples_of(estimated), samples_of(path))
     expect_identical(open_spec(estimated$spec), open_spec(path$spec))
 })
@@ -174,8 +174,8 @@ test_that("two-valued columns keep their coding from verb to verb", {
                       stringsAsFactors = TRUE)
     })
     path <- kliep_path(answers$x, answers$y, feat_ising(), nlambda = 4)
-    continued <- kliep_infer(path, n_boot = 0)
-    written <- kliep_infer(answers$x, answers$y, feat_ising(), n_boot = 0)
+    continued <- kliep_debias(path, n_boot = 0)
+    written <- kliep_debias(answers$x, answers$y, feat_ising(), n_boot = 0)
     expect_same_result(continued, written, "estimates")
 })
 

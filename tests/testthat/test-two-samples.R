@@ -51,7 +51,7 @@ entry_functions <- list(
         kliep_stability(..., nlambda = 4, n_subsamples = 4, q = 2,
                         threshold = 0.75)
     },
-    kliep_infer = function(...) kliep_infer(..., n_boot = 10),
+    kliep_debias = function(...) kliep_debias(..., n_boot = 10),
     glasso_path = function(...) glasso_path(..., nlambda = 3),
     flasso_path = function(...) flasso_path(..., nlambda = 3),
     dtrace_path = function(...) dtrace_path(..., nlambda = 3),

@@ -15,7 +15,7 @@ test_that("an argument of one name has one place, or comes after its kin", {
     # What is fitted to what comes first, in this order, in every verb.
     leading <- c("x", "y")
     verbs <- c("kliep_path", "kliep_change", "kliep_select", "kliep_auto",
-               "kliep_test", "kliep_stability", "kliep_infer",
+               "kliep_test", "kliep_stability", "kliep_infer", "kliep_debias",
                "dtrace_path", "flasso_path", "glasso_path", "moment_path",
                "is_flasso_path", "is_glasso_path")
     for (verb in verbs) {
@@ -23,7 +23,7 @@ test_that("an argument of one name has one place, or comes after its kin", {
         expect_identical(arguments[1:2], leading, label = verb)
     }
     for (verb in c("kliep_select", "kliep_test", "kliep_stability",
-                   "kliep_infer")) {
+                   "kliep_debias")) {
         arguments <- names(formals(getExportedValue("kliepnet", verb)))
         expect_identical(arguments[3L], "spec", label = verb)
     }

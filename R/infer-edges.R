@@ -1,0 +1,321 @@
+# kliep_infer(): every edge with an estimate, an interval and a q-value, and
+# those that changed at a false discovery rate.
+
+#' Which edges changed, with error control for all of them at once
+#'
+#' Tests every edge for a change of its interaction between the two samples,
+#' and reports the edges that changed such that the expected share of false
+#' ones among them is at most `fdr`. First it asks whether anything has changed
+#' at all; where the answer is no, it reports no edge.
+#'
+#' @section Method:
+#' Let \eqn{S_x} and \eqn{S_y} be the correlation matrices of the two samples,
+#' and \eqn{D = \Omega_y - \Omega_x}{D = Omega_y - Omega_x} the difference of
+#' their inverses, which is the change \eqn{\theta}{theta} of [kliep_path()].
+#' The equation
+#' \deqn{G(D) = \tfrac12 (S_x D S_y + S_y D S_x) - (S_x - S_y) = 0}{
+#'     G(D) = (S_x D S_y + S_y D S_x) / 2 - (S_x - S_y) = 0}
+#' holds at the truth, and neither network appears in it: only the change has to
+#' be sparse.
+#' 1. The factors that a path of [kliep_path()] detects at one of its steps are
+#'    the *support*: a screen that takes in more than has changed.
+#' 2. \eqn{G(D) = 0} is solved on the support without penalty. An edge in the
+#'    support is tested by its estimate, every other edge by what is left of its
+#'    own equation, after projection on those of the support. The standard error
+#'    is the root of the sum of squared influences of all observations, with the
+#'    estimated standard deviations of the variables taken into account.
+#' 3. Variances are moderated across edges, as limma does across genes: one by
+#'    itself has few degrees of freedom.
+#' 4. The null distribution comes from shuffles of the observations between the
+#'    samples, and not from a table: `n_perm` shuffles of all edges.
+#' 5. The support grows along the path until the statistics of the edges that
+#'    are not found are spread as those of the null.
+#' 6. A second test compares debiased partial correlations, edge by edge (Xia,
+#'    Cai and Cai 2015, with the same moderated variances). It has more power
+#'    where both networks are sparse and samples small. Both p-values are
+#'    combined by Cauchy's distribution (Liu and Xie 2020).
+#' 7. `q_value` is the combined p-value adjusted by the method of Benjamini and
+#'    Hochberg.
+#'
+#' @section No change at all:
+#' The largest statistic over all edges and the sum of their squares are
+#' compared with those of the shuffles. Twice the smaller of both p-values is
+#' `$global$p_value`. It is exact where the observations are exchangeable, that
+#' is independent and of one distribution in both samples. Where it is above
+#' `fdr`, no edge is reported.
+#'
+#' @section What it needs:
+#' Features with a closed form ([feat_gaussian()] or [feat_nonparanormal()]),
+#' variables standardised within each sample, at least 10 observations in each,
+#' and memory for a dozen numbers for each edge. For heavy tails and outliers
+#' pass both samples through [npn_transform()] first. [kliep_debias()] has the
+#' published intervals for other features with one coefficient for each edge.
+#'
+#' @inheritParams kliep_test
+#' @param x,y The two samples, as for [kliep_path()], or a result of this
+#'   package as `x`: its samples and the features of its estimator.
+#' @param spec The estimator: see [kliep_spec()]. Its features and its `control`
+#'   matter here; the path that screens is fitted symmetrically with the
+#'   Gaussian normaliser.
+#' @param fdr The false discovery rate: the expected share of false edges among
+#'   those reported.
+#' @param level The confidence level of the intervals.
+#' @param n_perm The number of shuffles, at least 19.
+#' @param ... How to find the two samples in `x`, where it holds both: see
+#'   [two_samples()]. And settings of [kliep_spec()] by name.
+#'
+#' @return An object of class `kliep_infer`, with [print()], [summary()],
+#'   [`plot()`][autoplot.kliep_infer], [`edges()`][edges.kliep_infer],
+#'   [`confint()`][confint.kliep_infer] and the other methods of results:
+#'   * `estimates`: a data frame with one row for each edge: `from`, `to`,
+#'     `estimate`, `se`, `lower`, `upper`, `p_value` (both tests combined),
+#'     `q_value`, `p_direct` and `p_nodewise` (each test by itself), `z` (of the
+#'     direct test, moderated), `in_support`, `partial_x` and `partial_y` (the
+#'     debiased partial correlations) and `changed`, whether the edge is
+#'     reported;
+#'   * `global`: the test of no change at all, a list of `p_value`, the largest
+#'     statistic (`largest`) and the sum of squares (`squares`);
+#'   * `support`: the factors of the support, `from` and `to` (the same for a
+#'     variable alone);
+#'   * `null`: the statistics of the shuffles;
+#'   * `diagnostics`: a list with the degrees of freedom of the variances by
+#'     themselves (`df`), those that they gain from others (`prior`) and their
+#'     ratio to those of Gaussian data (`common`), for both tests.
+#' @references
+#' Xia, Y., Cai, T. and Cai, T. T. (2015). Testing differential networks with
+#' applications to the detection of gene-gene interactions. *Biometrika* 102(2),
+#' 247--266.
+#'
+#' Liu, Y. and Xie, J. (2020). Cauchy combination test. *Journal of the American
+#' Statistical Association* 115, 393--402.
+#'
+#' Smyth, G. K. (2004). Linear models and empirical Bayes methods for assessing
+#' differential expression in microarray experiments. *Statistical Applications
+#' in Genetics and Molecular Biology* 3(1).
+#' @seealso [kliep_debias()] for the published estimators, [kliep_stability()]
+#'   for resampling.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 20, n = 500, n_changed = 5)
+#' result <- kliep_infer(pair$x, pair$y)
+#' result
+#' edges(result)
+#' pair$truth
+kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
+                        n_perm = 49, progress = interactive(), ...) {
+    call <- match.call()
+    found <- take_samples(x, y, list(...))
+    check_dots(found$rest, c(names(formals()), sample_arguments(),
+                             spec_arguments()), "kliep_infer")
+    fdr <- check_fraction(fdr, "fdr")
+    level <- check_fraction(level, "level")
+    progress <- check_flag(progress, "progress")
+    spec <- as_spec(if (is.null(spec)) found$result else spec, found$rest)
+    check_closed_form(spec$features)
+    samples <- as_samples(found, spec$features, least = 10L)
+    spec <- settle_spec(spec, samples$variables)
+    check_within(spec)
+    n_perm <- check_whole(n_perm, "n_perm", "n_perm", least = 19)
+    n_perm <- check_n_perm(n_perm, nrow(samples$x), nrow(samples$y),
+                           alike = TRUE)
+    powered <- powered_samples(samples, spec$features$power)
+    changes <- find_changes(powered$x, powered$y, fdr, n_perm, spec$control,
+                            progress)
+    result <- new_kliep_infer(changes, spec, samples, level, call)
+    with_samples(result, samples, found$conditions)
+}
+
+# ---- what is asked for -----------------------------------------------------
+
+check_closed_form <- function(features) {
+    if (has_closed_form(features)) return(invisible())
+    stop_kliep(
+        "features",
+        paste0("`kliep_infer()` needs `feat_gaussian()` or ",
+               "`feat_nonparanormal()`: got ", name_features(features), "."),
+        hint = paste("`kliep_debias()` takes other features with one",
+                     "coefficient for each edge, `kliep_stability()` any.")
+    )
+}
+
+check_within <- function(spec) {
+    if (spec$standardize == "within") return(invisible())
+    stop_kliep(
+        "argument",
+        paste0("`kliep_infer()` compares samples that are standardised one by ",
+               "one: got standardize = \"", spec$standardize, "\"."),
+        hint = "Use `standardize = \"within\"`, or `kliep_debias()`."
+    )
+}
+
+# The variables of the features: s = sign(z) |z|^power of standardised columns.
+powered_samples <- function(samples, power) {
+    check_constant(samples, "within")
+    stack <- rust_standardize_samples(samples$x, samples$y, "within")$stack
+    if (power != 1) stack <- sign(stack) * abs(stack)^power
+    colnames(stack) <- samples$variables
+    first <- seq_len(nrow(samples$x))
+    list(x = stack[first, , drop = FALSE], y = stack[-first, , drop = FALSE])
+}
+
+# ---- the result ------------------------------------------------------------
+
+# The only place the class is set.
+new_kliep_infer <- function(changes, spec, samples, level, call) {
+    table <- changes$edges
+    half <- stats::qnorm((1 + level) / 2) * table$se
+    estimates <- data.frame(
+        table[c("from", "to", "estimate", "se")],
+        lower = table$estimate - half, upper = table$estimate + half,
+        p_value = table$p_combined, q_value = table$q_value,
+        p_direct = table$p_value, p_nodewise = table$p_nodewise,
+        table[c("z", "in_support", "partial_x", "partial_y", "changed")]
+    )
+    structure(
+        class = "kliep_infer",
+        list(
+            estimates = estimates,
+            global = list(p_value = changes$global,
+                          largest = changes$null$observed[1L],
+                          squares = changes$null$observed[2L]),
+            fdr = changes$fdr,
+            level = level,
+            n_perm = length(changes$null$largest),
+            support = named_support(changes$support, samples$variables),
+            null = changes$null,
+            diagnostics = changes$diagnostics,
+            spec = spec,
+            variables = samples$variables,
+            n = observations_of(samples),
+            call = call
+        )
+    )
+}
+
+named_support <- function(support, variables) {
+    data.frame(from = variables[support$from], to = variables[support$to])
+}
+
+# Both tests: the variances behind them, and what each finds by itself.
+test_table <- function(object) {
+    about <- object$diagnostics
+    found <- function(test) {
+        sum(stats::p.adjust(object$estimates[[test]], "BH") <= object$fdr)
+    }
+    data.frame(test = c("direct", "node-wise"),
+               rbind(about$direct, about$nodewise),
+               found = c(found("p_direct"), found("p_nodewise")))
+}
+
+# The edges that are reported at another false discovery rate.
+changed_at <- function(object, fdr) {
+    object$global$p_value <= fdr & object$estimates$q_value <= fdr
+}
+
+# ---- methods ---------------------------------------------------------------
+
+#' @export
+format.kliep_infer <- function(x, ...) {
+    c(
+        paste0("<kliep_infer> of ", count_of(nrow(x$estimates), "edge"),
+               ", false discovery rate ", format(x$fdr)),
+        format_head(x)[-1L],
+        paste0("  features   ", name_features(x$spec$features)),
+        paste0("  support    ", count_of(nrow(x$support), "factor"),
+               "; ", count_of(x$n_perm, "shuffle")),
+        paste0("  any change p = ", format(x$global$p_value, digits = 2L))
+    )
+}
+
+# What was found, in one sentence.
+say_changes <- function(x) {
+    changed <- sum(x$estimates$changed)
+    all <- count_of(nrow(x$estimates), "edge")
+    if (changed == 0L) {
+        return(paste0("No change found: none of ", all, " is reported at a ",
+                      "false discovery rate of ", format(x$fdr), "."))
+    }
+    paste0(format(changed, big.mark = ","), " of ", all, " changed; at a ",
+           "false discovery rate of ", format(x$fdr), " expect at most ",
+           format(signif(changed * x$fdr, 2L)), " of them to be false.")
+}
+
+#' @export
+print.kliep_infer <- function(x, most = 10L, ...) {
+    cat(format(x), "", sep = "\n")
+    cat(strwrap(say_changes(x), width = 78L), sep = "\n")
+    columns <- c("from", "to", "weight", "se", "lower", "upper", "p_value",
+                 "q_value")
+    print_kept(edges(x)[columns], most)
+    cat("\nNext: edges(), plot(), plot(type = \"calibration\"),",
+        "$estimates for all edges\n")
+    invisible(x)
+}
+
+#' Confidence intervals of an inference
+#'
+#' @param object The result of [kliep_infer()].
+#' @param parm Which edges, by number of the row in `object$estimates`; all if
+#'   missing.
+#' @param level The confidence level.
+#' @param type `"pointwise"` for each edge by itself, or `"simultaneous"` for
+#'   all edges at once, by the largest statistic of the shuffles.
+#' @param ... Must be empty.
+#' @return A matrix with a row for each edge and columns for the lower and the
+#'   upper limit.
+#' @importFrom stats confint
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 6, n = 300, n_changed = 2)
+#' result <- kliep_infer(pair$x, pair$y)
+#' confint(result, level = 0.9)
+confint.kliep_infer <- function(object, parm, level = object$level,
+                                type = c("pointwise", "simultaneous"), ...) {
+    check_dots(list(...), names(formals()), "confint")
+    type <- check_choice(type, "type", c("pointwise", "simultaneous"))
+    level <- check_fraction(level, "level")
+    table <- object$estimates
+    times <- if (type == "pointwise") stats::qnorm((1 + level) / 2) else
+        largest_quantile(object$null$largest, level)
+    limits <- interval_matrix(table, times * table$se, level)
+    if (missing(parm)) return(limits)
+    limits[check_rows(parm, nrow(limits)), , drop = FALSE]
+}
+
+#' The edges that changed
+#'
+#' The edges that an inference reports, smallest p-value first.
+#'
+#' @param object The result of [kliep_infer()].
+#' @param fdr The false discovery rate; by default that of the inference.
+#' @param all List the edges below the cut, too? The column `changed` says
+#'   which are reported.
+#' @param lambda2 Not used.
+#' @param ... Must be empty.
+#' @return A data frame with one row for each edge: `from`, `to`, `weight` (the
+#'   estimate), `se`, `lower`, `upper`, `p_value`, `q_value`, `partial_x` and
+#'   `partial_y`; with `all` also `changed`.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 400, n_changed = 3)
+#' result <- kliep_infer(pair$x, pair$y)
+#' edges(result)
+#' head(edges(result, all = TRUE))
+edges.kliep_infer <- function(object, lambda2 = NULL, fdr = object$fdr,
+                              all = FALSE, ...) {
+    check_dots(list(...), names(formals()), "edges")
+    fdr <- check_fraction(fdr, "fdr")
+    all <- check_flag(all, "all")
+    table <- object$estimates
+    table$changed <- changed_at(object, fdr)
+    names(table)[names(table) == "estimate"] <- "weight"
+    columns <- c("from", "to", "weight", "se", "lower", "upper", "p_value",
+                 "q_value", "partial_x", "partial_y")
+    found <- table[order(table$p_value), c(columns, if (all) "changed")]
+    if (!all) found <- found[table$changed[order(table$p_value)], ]
+    rownames(found) <- NULL
+    found
+}
