@@ -1,3 +1,5 @@
+# Pairs from the diamond density, whose dependence is not a correlation.
+
 #' A pair of diamond-shaped samples: dependence without correlation
 #'
 #' The distribution of Liu et al. (2014, section 5.3), whose variables are

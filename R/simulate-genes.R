@@ -1,3 +1,5 @@
+# Pairs of expression data from a gene network, some interactions of which turn.
+
 #' A pair of gene expression samples with a known change
 #'
 #' Expression of the genes of a directed network in the way of SynTReN (Van den

@@ -1,3 +1,5 @@
+# Pairs from two Ising models, and the matrices of couplings they are made from.
+
 #' A pair of Ising samples with a known change
 #'
 #' Draws from two Ising models on \eqn{\{-1, +1\}^d}{(-1, +1)^d}:

@@ -1,3 +1,5 @@
+# Series of keyword counts in which an event ties keywords together.
+
 #' A series of keyword counts with a known event
 #'
 #' How often keywords are mentioned, over time: in quiet times keywords of the
