@@ -13,24 +13,24 @@
 #' network has to be sparse, and no matrix is inverted.
 #'
 #' @section Singular covariances:
-#' Where `S` or `T` is singular, the loss has no minimum once `lambda` falls
+#' Where `S` or `T` is singular, the loss has no minimum once `lambda2` falls
 #' below a value that depends on the data. A path ends there with the status
 #' `"unbounded"` and a warning of class `kliep_warning_unbounded`.
 #'
 #' @section Convergence:
 #' `kkt` in `$diagnostics` is the worst violation of the optimality condition,
 #' that minus the gradient of the loss,
-#' \eqn{S - T - (S D T + T D S) / 2}, is within `lambda` of zero everywhere
+#' \eqn{S - T - (S D T + T D S) / 2}, is within `lambda2` of zero everywhere
 #' and equal to \eqn{\lambda\,\mathrm{sign}(D)}{lambda sign(D)} where \eqn{D}
 #' is not zero, over all entries. A step is `"converged"` once it is at most
 #' `tol` times `$lambda_max`.
 #'
 #' @section Selection:
-#' `kliep_select()` scores a `lambda` by minus the D-trace loss on the
+#' `kliep_select()` scores a `lambda2` by minus the D-trace loss on the
 #' covariance matrices of further samples.
 #'
 #' @inheritParams glasso_path
-#' @param lambda The penalties, in decreasing order; `$lambda2` of the path.
+#' @param lambda2 The penalties, in decreasing order.
 #'   `NULL` takes `nlambda` values, equally spaced on the log scale, from the
 #'   smallest at which nothing is detected down to `lambda_min_ratio` of it.
 #' @param standardize Scale every variable to variance one `"within"` each
@@ -55,7 +55,7 @@
 #' path <- dtrace_path(pair$x, pair$y, nlambda = 20)
 #' path
 #' edges(path, lambda2 = path$lambda2[10])
-dtrace_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
+dtrace_path <- function(x, y = NULL, lambda2 = NULL, nlambda = 50,
                         lambda_min_ratio = NULL,
                         standardize = c("within", "pooled", "none"),
                         control = kliep_control(), progress = interactive(),
@@ -65,7 +65,7 @@ dtrace_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
     check_dots(found$rest, c(names(formals()), sample_arguments()),
                "dtrace_path")
     standardize <- check_standardize(standardize, feat_gaussian())
-    grid <- check_grid(lambda, nlambda, lambda_min_ratio)
+    grid <- check_grid(lambda2, nlambda, lambda_min_ratio)
     control <- check_control(control)
     progress <- check_flag(progress, "progress")
     samples <- baseline_samples(found$x, found$y, standardize)

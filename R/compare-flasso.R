@@ -83,7 +83,7 @@ flasso_path <- function(x, y = NULL, lambda1 = 0.1, lambda2 = NULL,
                "flasso_path")
     standardize <- check_standardize(standardize, feat_gaussian())
     lambda1 <- check_lambda1(lambda1)
-    grid <- check_grid(lambda2, nlambda, lambda_min_ratio, "lambda2")
+    grid <- check_grid(lambda2, nlambda, lambda_min_ratio)
     symmetrize <- check_choice(symmetrize, "symmetrize",
                                c("and", "or", "mean"))
     control <- check_control(control)

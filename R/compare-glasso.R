@@ -8,7 +8,7 @@
 #'     - \log\det \Theta + \lambda \|\Theta\|_1,}{
 #'     Theta = argmin tr(S Theta) - log det Theta + lambda |Theta|_1,}
 #' and takes their difference as the change. The solver is that of the package
-#' \pkg{glasso}, at every `lambda` run until the duality gap is within the
+#' \pkg{glasso}, at every `lambda2` run until the duality gap is within the
 #' tolerance. The change itself is not penalised: it is sparse only where both
 #' networks are.
 #'
@@ -21,19 +21,18 @@
 #' as none if it is below 1e-6 of the larger of the two.
 #'
 #' @section Singular covariances:
-#' For `lambda > 0` there is an estimate whatever the number of observations
+#' For `lambda2 > 0` there is an estimate whatever the number of observations
 #' (without a penalty on the diagonal, where no variable is constant). At
-#' `lambda = 0` there is none for a singular covariance matrix: a path ends
+#' `lambda2 = 0` there is none for a singular covariance matrix: a path ends
 #' there with the status `"unbounded"` and a warning of class
 #' `kliep_warning_unbounded`.
 #'
 #' @section Selection:
-#' `kliep_select()` scores a `lambda` by the sum of the log-likelihoods of both
+#' `kliep_select()` scores a `lambda2` by the sum of the log-likelihoods of both
 #' samples, per observation, of the standardised variables.
 #'
 #' @inheritParams kliep_path
-#' @param lambda The penalties of both graphical lassos, in decreasing order;
-#'   `$lambda2` of the path. `NULL` takes `nlambda` values, equally spaced on
+#' @param lambda2 The penalties of both graphical lassos, in decreasing order. `NULL` takes `nlambda` values, equally spaced on
 #'   the log scale, from the smallest at which both networks are empty down to
 #'   `lambda_min_ratio` of it.
 #' @param standardize Scale every variable to variance one `"within"` each
@@ -70,7 +69,7 @@
 #' path <- glasso_path(pair$x, pair$y, nlambda = 20)
 #' path
 #' edges(path, lambda2 = path$lambda2[10])
-glasso_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
+glasso_path <- function(x, y = NULL, lambda2 = NULL, nlambda = 50,
                         lambda_min_ratio = NULL,
                         standardize = c("within", "pooled", "none"),
                         penalize_diagonal = TRUE, control = kliep_control(),
@@ -80,7 +79,7 @@ glasso_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
     check_dots(found$rest, c(names(formals()), sample_arguments()),
                "glasso_path")
     standardize <- check_standardize(standardize, feat_gaussian())
-    grid <- check_grid(lambda, nlambda, lambda_min_ratio)
+    grid <- check_grid(lambda2, nlambda, lambda_min_ratio)
     penalize_diagonal <- check_flag(penalize_diagonal, "penalize_diagonal")
     control <- check_control(control)
     progress <- check_flag(progress, "progress")

@@ -119,8 +119,7 @@ importance_path <- function(method, found, given, call) {
     check_dots(found$rest, c("x", "y", names(given), sample_arguments()),
                paste0(method, "_path"))
     arguments <- check_importance(given)
-    grid <- check_grid(given$lambda2, given$nlambda, given$lambda_min_ratio,
-                       "lambda2")
+    grid <- check_grid(given$lambda2, given$nlambda, given$lambda_min_ratio)
     progress <- check_flag(given$progress, "progress")
     samples <- baseline_samples(found$x, found$y, arguments$standardize,
                                 center = "standardize")

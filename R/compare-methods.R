@@ -2,47 +2,47 @@
 # and grid in, a change_path out. Each has a file of its own.
 
 # How each method calls itself in print(), and what selection needs of it:
-# `fit` takes the samples, a grid under the name `grid`, and the `$arguments`
-# of a path; `holl` scores a path on further samples, by the name of `score`.
+# `fit` takes the samples, `lambda2` and the `$arguments` of a path; `holl` scores
+# a path on further samples, by the name of `score`.
 baseline_methods <- function() {
     list(
         moment = list(
             title = "difference of second moments, thresholded",
             penalty = "lambda2 is the threshold",
-            fit = moment_path, grid = "lambda", holl = moment_holl,
+            fit = moment_path, holl = moment_holl,
             score = "minus half the squared distance"
         ),
         glasso = list(
             title = "two graphical lassos and their difference",
             penalty = "lambda2 |Theta_P|_1 + lambda2 |Theta_Q|_1",
-            fit = glasso_path, grid = "lambda", holl = glasso_holl,
+            fit = glasso_path, holl = glasso_holl,
             score = "log-likelihood"
         ),
         flasso = list(
             title = "fused-lasso regressions of every variable on the others",
             penalty = paste("lambda2 |b_P - b_Q|_1 +",
                             "lambda1 (|b_P|_1 + |b_Q|_1)"),
-            fit = flasso_path, grid = "lambda2", holl = flasso_holl,
+            fit = flasso_path, holl = flasso_holl,
             score = "conditional log-likelihood"
         ),
         dtrace = list(
             title = "difference of precision matrices by the D-trace loss",
             penalty = "lambda2 |D|_1",
-            fit = dtrace_path, grid = "lambda", holl = dtrace_holl,
+            fit = dtrace_path, holl = dtrace_holl,
             score = "minus the D-trace loss"
         ),
         is_glasso = list(
             title = "two likelihoods by importance sampling",
             penalty = paste("lambda2 |theta|, factor by factor, and",
                             "lambda1 / 2 |theta|^2 of both networks"),
-            fit = is_glasso_path, grid = "lambda2", holl = importance_holl,
+            fit = is_glasso_path, holl = importance_holl,
             score = "log-likelihood"
         ),
         is_flasso = list(
             title = "a joint likelihood by importance sampling",
             penalty = paste("lambda2 |theta_P - theta_Q|, factor by factor,",
                             "and lambda1 / 2 |theta|^2 of both"),
-            fit = is_flasso_path, grid = "lambda2", holl = importance_holl,
+            fit = is_flasso_path, holl = importance_holl,
             score = "log-likelihood"
         )
     )
@@ -53,8 +53,8 @@ is_baseline <- function(object) object$method != "kliep"
 # The same fit to other samples, over the same grid unless told.
 refit_baseline <- function(path, x, y, lambda2 = path$lambda2) {
     method <- baseline_methods()[[path$method]]
-    grid <- stats::setNames(list(lambda2), method$grid)
-    do.call(method$fit, c(list(x, y), grid, path$arguments), quote = TRUE)
+    do.call(method$fit, c(list(x, y, lambda2 = lambda2), path$arguments),
+            quote = TRUE)
 }
 
 # What else a path has for each step, at one of them: rows of a table, one row
@@ -158,9 +158,9 @@ holdout_samples <- function(path, newx, newy) {
 # ---- grid ------------------------------------------------------------------
 
 # What was asked for, checked; grid_values() makes the grid of it.
-check_grid <- function(lambda, nlambda, lambda_min_ratio, arg = "lambda") {
+check_grid <- function(lambda2, nlambda, lambda_min_ratio) {
     list(
-        lambda = check_lambda2(lambda, arg),
+        lambda2 = check_lambda2(lambda2),
         nlambda = check_nlambda(nlambda),
         lambda_min_ratio = if (!is.null(lambda_min_ratio))
             check_fraction(lambda_min_ratio, "lambda_min_ratio", "lambda")
@@ -169,7 +169,7 @@ check_grid <- function(lambda, nlambda, lambda_min_ratio, arg = "lambda") {
 
 # The values given, or `nlambda` of them down from `lambda_max`.
 grid_values <- function(grid, samples, lambda_max) {
-    if (!is.null(grid$lambda)) return(grid$lambda)
+    if (!is.null(grid$lambda2)) return(grid$lambda2)
     lambda_max * exp(seq(0, log(grid_ratio(grid, samples)),
                          length.out = grid$nlambda))
 }
@@ -184,7 +184,7 @@ grid_ratio <- function(grid, samples, features = feat_gaussian()) {
 
 # The same for a solver that finds lambda_max itself.
 rust_grid <- function(grid, samples, features = feat_gaussian()) {
-    list(lambda2 = grid$lambda, nlambda = grid$nlambda,
+    list(lambda2 = grid$lambda2, nlambda = grid$nlambda,
          lambda_min_ratio = grid_ratio(grid, samples, features))
 }
 

@@ -4,7 +4,7 @@
 #'
 #' The simplest thing that could find a change, and the floor that every
 #' method has to beat: the difference of the two matrices of second moments,
-#' without what is no larger than the threshold `lambda`,
+#' without what is no larger than the threshold `lambda2`,
 #' \deqn{\theta_{uv} = D_{uv} \, [\,|D_{uv}| > \lambda\,], \qquad
 #'     D = \frac{1}{n_P} X^\top X - \frac{1}{n_Q} Y^\top Y.}{
 #'     theta_uv = D_uv [|D_uv| > lambda],  D = X'X / n_P - Y'Y / n_Q.}
@@ -21,7 +21,7 @@
 #' (Bickel and Levina, 2008).
 #'
 #' @inheritParams kliep_path
-#' @param lambda The thresholds, in decreasing order; `$lambda2` of the path.
+#' @param lambda2 The thresholds, in decreasing order.
 #'   `NULL` takes a grid as in [kliep_path()].
 #' @param ... How to find the two samples in `x`, where it holds both: see
 #'   [two_samples()].
@@ -40,7 +40,7 @@
 #' pair <- sim_gaussian(d = 10, n = 500, n_changed = 3)
 #' path <- moment_path(pair$x, pair$y, nlambda = 20)
 #' edges(path, lambda2 = path$lambda2[10])
-moment_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
+moment_path <- function(x, y = NULL, lambda2 = NULL, nlambda = 50,
                         lambda_min_ratio = NULL,
                         standardize = c("within", "pooled", "none"), ...) {
     call <- match.call()
@@ -48,7 +48,7 @@ moment_path <- function(x, y = NULL, lambda = NULL, nlambda = 50,
     check_dots(found$rest, c(names(formals()), sample_arguments()),
                "moment_path")
     standardize <- check_standardize(standardize, feat_gaussian())
-    grid <- check_grid(lambda, nlambda, lambda_min_ratio)
+    grid <- check_grid(lambda2, nlambda, lambda_min_ratio)
     samples <- baseline_samples(found$x, found$y, standardize,
                                 center = "standardize")
     moments <- sample_moments(samples, identity, standardize)

@@ -142,12 +142,11 @@ baseline_candidates <- function(method, given) {
 }
 
 # What may be given by name: settings of kliep_path(), or the arguments of
-# another method but for its samples, and with its grid as `lambda2`.
+# another method but for its samples.
 candidate_arguments <- function(method) {
     if (method == "kliep") return(spec_arguments())
-    baseline <- baseline_methods()[[method]]
-    c("lambda2", setdiff(names(formals(baseline$fit)),
-                         c("x", "y", baseline$grid, "progress", "...")))
+    setdiff(names(formals(baseline_methods()[[method]]$fit)),
+            c("x", "y", "progress", "..."))
 }
 
 # A method that cannot tell one value of a setting from another is not asked

@@ -32,7 +32,7 @@ test_that("every step satisfies the optimality condition", {
 })
 
 test_that("without a penalty it is the difference of the inverses", {
-    path <- dtrace_path(x, y, lambda = c(0.1, 0), standardize = "none",
+    path <- dtrace_path(x, y, lambda2 = c(0.1, 0), standardize = "none",
                         control = precise)
     difference <- solve(cov(y)) - solve(cov(x))
     expect_equal(change_matrix(path, 2), unname(difference),
@@ -45,7 +45,7 @@ test_that("without a penalty it is the difference of the inverses", {
 test_that("a path ends where the loss has no minimum", {
     few <- random_pair(12, 6, 40)
     expect_warning(
-        path <- dtrace_path(few$x, few$y, lambda = c(0.5, 1e-4)),
+        path <- dtrace_path(few$x, few$y, lambda2 = c(0.5, 1e-4)),
         class = "kliep_warning_unbounded"
     )
     expect_equal(path$diagnostics$status, c("converged", "unbounded"))

@@ -7,7 +7,7 @@ precise <- kliep_control(tol = 1e-9)
 network <- function(path, step, sample) network_matrix(path, step, sample)
 
 test_that("both networks are glasso's own", {
-    path <- glasso_path(x, y, lambda = c(0.3, 0.1, 0.02), control = precise)
+    path <- glasso_path(x, y, lambda2 = c(0.3, 0.1, 0.02), control = precise)
     for (step in 1:3) {
         for (sample in c("x", "y")) {
             peer <- glasso::glasso(cor(pair[[sample]]), path$lambda2[step],
@@ -23,7 +23,7 @@ test_that("both networks are glasso's own", {
 
 test_that("and huge's", {
     skip_if_not_installed("huge")
-    path <- glasso_path(x, y, lambda = c(0.3, 0.1), control = precise)
+    path <- glasso_path(x, y, lambda2 = c(0.3, 0.1), control = precise)
     for (sample in c("x", "y")) {
         peer <- huge::huge(pair[[sample]], lambda = c(0.3, 0.1),
                            method = "glasso", verbose = FALSE)
@@ -70,10 +70,10 @@ test_that("the change is zero where both networks are, and only there", {
 })
 
 test_that("without a penalty there is the inverse covariance, or nothing", {
-    path <- glasso_path(x, y, lambda = c(0.1, 0), standardize = "none")
+    path <- glasso_path(x, y, lambda2 = c(0.1, 0), standardize = "none")
     expect_equal(network(path, 2, "x"), solve(cov(x)), ignore_attr = TRUE)
     expect_warning(
-        path <- glasso_path(x[1:5, ], y, lambda = c(0.1, 0)),
+        path <- glasso_path(x[1:5, ], y, lambda2 = c(0.1, 0)),
         class = "kliep_warning_unbounded"
     )
     expect_equal(path$diagnostics$status, c("converged", "unbounded"))

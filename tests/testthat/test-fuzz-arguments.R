@@ -5,7 +5,7 @@
 valid_calls <- function(found, pair) {
     two <- pair[c("x", "y")]
     grid <- list(lambda2 = NULL, nlambda = 3, lambda_min_ratio = 0.3)
-    single <- list(lambda = NULL, nlambda = 3, lambda_min_ratio = 0.3)
+    single <- list(lambda2 = NULL, nlambda = 3, lambda_min_ratio = 0.3)
     control <- kliep_control(max_iter = 100, threads = 1)
     common <- list(standardize = "within", control = control,
                    progress = FALSE)
