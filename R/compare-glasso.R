@@ -117,7 +117,7 @@ glasso_steps <- function(covariances, grid, diagonal, control, progress) {
         rows[[step]]$diagnostics$seconds <-
             as.numeric(Sys.time() - begun, units = "secs")
         if (!is.null(draw)) draw(step, length(grid))
-        if (rows[[step]]$diagnostics$status == "unbounded") break
+        if (is_unbounded(rows[[step]]$diagnostics$status)) break
     }
     part <- function(name) do.call(rbind, lapply(rows, `[[`, name))
     list(diagnostics = part("diagnostics"),

@@ -1,4 +1,29 @@
-# How a fit ended: what there is to warn of, and to stop for.
+# How a fit ended: the words for it, what they mean for the steps of a path, what
+# there is to warn of, and to stop for.
+
+# ---- the words -------------------------------------------------------------
+
+# "converged"; "max_iter" and "unsettled": the tolerance was not reached, by one
+# convex fit or by the last of several; "near_threshold": too close to where the
+# objective loses its minimum; "unbounded": beyond it, without coefficients.
+
+is_converged <- function(status) status == "converged"
+
+is_unbounded <- function(status) status == "unbounded"
+
+# The steps of a path that ended in this way.
+steps_with <- function(path, status) which(path$diagnostics$status == status)
+
+# The steps that have coefficients: all but the one at which an unbounded path
+# ends.
+fitted_steps <- function(object) which(!is_unbounded(object$diagnostics$status))
+
+# Those whose coefficients can be scored.
+reliable_steps <- function(status) {
+    which(status %in% c("converged", "max_iter", "unsettled"))
+}
+
+# ---- warnings and errors ---------------------------------------------------
 
 warn_unfinished <- function(path) {
     warn_max_iter(path)
@@ -9,7 +34,7 @@ warn_unfinished <- function(path) {
 }
 
 warn_max_iter <- function(path) {
-    late <- which(path$diagnostics$status == "max_iter")
+    late <- steps_with(path, "max_iter")
     if (length(late) == 0L) return(invisible())
     worst <- format(max(path$diagnostics$kkt[late]), digits = 1L)
     tol <- format(path$spec$control$tol)
@@ -27,7 +52,7 @@ warn_max_iter <- function(path) {
 }
 
 warn_unsettled <- function(path) {
-    late <- which(path$diagnostics$status == "unsettled")
+    late <- steps_with(path, "unsettled")
     if (length(late) == 0L) return(invisible())
     warn_kliep(
         "unsettled",
@@ -42,7 +67,7 @@ warn_unsettled <- function(path) {
 }
 
 warn_near_threshold <- function(path) {
-    near <- which(path$diagnostics$status == "near_threshold")
+    near <- steps_with(path, "near_threshold")
     if (length(near) == 0L) return(invisible())
     warn_kliep(
         "near_threshold",
@@ -55,7 +80,7 @@ warn_near_threshold <- function(path) {
 }
 
 warn_unbounded <- function(path) {
-    end <- which(path$diagnostics$status == "unbounded")
+    end <- steps_with(path, "unbounded")
     if (length(end) == 0L) return(invisible())
     warn_kliep(
         "unbounded",
@@ -71,7 +96,7 @@ warn_unbounded <- function(path) {
 }
 
 stop_if_unbounded <- function(change) {
-    if (!any(change$diagnostics$status == "unbounded")) return(invisible())
+    if (!any(is_unbounded(change$diagnostics$status))) return(invisible())
     stop_kliep(
         "unbounded",
         paste0("The objective has no minimum at lambda2 = ",

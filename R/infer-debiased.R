@@ -262,7 +262,7 @@ check_lambda_or <- function(value, arg, default) {
 # ---- how it ended ----------------------------------------------------------
 
 stop_without_first <- function(fit, settings) {
-    if (fit$status != "unbounded") return(invisible())
+    if (!is_unbounded(fit$status)) return(invisible())
     stop_kliep(
         "unbounded",
         paste0("The first stage has no minimum at lambda = ",
@@ -277,7 +277,7 @@ stop_without_first <- function(fit, settings) {
 }
 
 warn_first <- function(fit, settings) {
-    if (fit$status == "converged") return(invisible())
+    if (is_converged(fit$status)) return(invisible())
     if (fit$status == "max_iter") {
         warn_kliep(
             "max_iter",

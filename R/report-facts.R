@@ -172,8 +172,8 @@ path_diagnostics <- function(path) {
         if (is.na(value)) "not known" else format(value, digits = 2L)
     }
     fitted <- rows[fitted_steps(path), ]
-    short <- sum(fitted$status != "converged")
-    ended <- which(rows$status == "unbounded")
+    short <- sum(!is_converged(fitted$status))
+    ended <- which(is_unbounded(rows$status))
     list(
         "convergence" = c(
             paste(status, names(status), collapse = ", "),

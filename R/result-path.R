@@ -81,12 +81,6 @@ is_change <- function(object) any(endsWith(class(object), "_change"))
 
 # ---- which step of the path ------------------------------------------------
 
-# The steps that have coefficients: all but the one at which an unbounded path
-# ends.
-fitted_steps <- function(object) {
-    which(object$diagnostics$status != "unbounded")
-}
-
 # NULL is the one fit there is. A value off the grid gives the nearest one.
 find_step <- function(object, lambda2) {
     fitted <- fitted_steps(object)

@@ -179,7 +179,7 @@ glance.change_path <- function(x, ...) {
         n_lambda2 = length(steps),
         lambda2_max = lambda2[2L],
         lambda2_min = lambda2[1L],
-        converged = all(x$diagnostics$status == "converged"),
+        converged = all(is_converged(x$diagnostics$status)),
         kkt = largest_of(rows$kkt),
         gap = largest_of(rows$gap),
         effective_size = -largest_of(-rows$effective_size),
@@ -211,7 +211,7 @@ glance.kliep_select <- function(x, ...) {
         glance_head(x$path, row$n_edges),
         criterion = x$criterion, rule = x$rule,
         row[c("candidate", "lambda1", "lambda2", "score", "se", "kl")],
-        converged = fit$status == "converged",
+        converged = is_converged(fit$status),
         effective_size = fit$effective_size, row.names = NULL
     )
 }

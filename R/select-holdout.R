@@ -27,10 +27,6 @@ kliep_holl <- function(path, newx, newy) {
                     steps, length(path$lambda2), path$spec)
 }
 
-reliable_steps <- function(status) {
-    which(status %in% c("converged", "max_iter", "unsettled"))
-}
-
 # From the scores at `steps`, in columns: one row for each of `n_steps`.
 log_likelihoods <- function(s_x, s_y, steps, n_steps, spec) {
     direction <- spec$direction
