@@ -43,8 +43,7 @@ check_replicates_memory <- function(count, units, arg) {
 
 # In bytes; NA where nobody knows. A container may have less than its host.
 free_memory <- function() {
-    host <- tryCatch(ps::ps_system_memory()$avail,
-                     error = function(condition) NA_real_)
+    host <- value_or(ps::ps_system_memory()$avail, NA_real_)
     group <- control_group_bytes("max") - control_group_bytes("current")
     free <- c(host, group)
     if (all(is.na(free))) NA_real_ else max(0, min(free, na.rm = TRUE))
@@ -54,8 +53,7 @@ free_memory <- function() {
 control_group_bytes <- function(name) {
     file <- file.path("/sys/fs/cgroup", paste0("memory.", name))
     if (!file.exists(file)) return(NA_real_)
-    text <- tryCatch(readLines(file, 1L, warn = FALSE),
-                     error = function(condition) NA_character_)
+    text <- value_or(readLines(file, 1L, warn = FALSE), NA_character_)
     suppressWarnings(as.double(text))
 }
 

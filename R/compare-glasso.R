@@ -32,9 +32,10 @@
 #' samples, per observation, of the standardised variables.
 #'
 #' @inheritParams kliep_path
-#' @param lambda2 The penalties of both graphical lassos, in decreasing order. `NULL` takes `nlambda` values, equally spaced on
-#'   the log scale, from the smallest at which both networks are empty down to
-#'   `lambda_min_ratio` of it.
+#' @param lambda2 The penalties of both graphical lassos, in decreasing order.
+#'   `NULL` takes `nlambda` values, equally spaced on the log scale, from the
+#'   smallest at which both networks are empty down to `lambda_min_ratio` of
+#'   it.
 #' @param standardize Scale every variable to variance one `"within"` each
 #'   sample, to one with the `"pooled"` variance, or (`"none"`) not at all.
 #'   \eqn{S} is the covariance matrix of the result: each sample is centred by
@@ -174,7 +175,7 @@ glasso_estimate <- function(covariance, lambda, diagonal, last, control) {
     if (all(diag(covariance) + diag(penalty) > 0) && lambda > 0) {
         return(glasso_solve(covariance, penalty, last, control))
     }
-    root <- tryCatch(chol(covariance), error = function(condition) NULL)
+    root <- value_or(chol(covariance), NULL)
     # A root that exists by rounding alone is none.
     if (is.null(root) || lambda > 0 ||
         min(diag(root)) < 1e-7 * max(diag(root))) {
@@ -217,7 +218,7 @@ glasso_start <- function(last, covariance, penalty) {
     excess <- last$w - covariance
     w <- covariance + pmin(pmax(excess, -penalty), penalty)
     diag(w) <- diag(covariance) + diag(penalty)
-    root <- tryCatch(chol(w), error = function(condition) NULL)
+    root <- value_or(chol(w), NULL)
     if (!is.null(root)) list(w = w, wi = last$wi)
 }
 
@@ -236,7 +237,7 @@ clean_precision <- function(wi) {
 judge_glasso <- function(theta, covariance, penalty, iterations) {
     judged <- list(theta = theta, unbounded = FALSE, objective = NA_real_,
                    gap = Inf, kkt = Inf, iterations = iterations)
-    root <- tryCatch(chol(theta), error = function(condition) NULL)
+    root <- value_or(chol(theta), NULL)
     if (is.null(root)) return(judged)
     excess <- chol2inv(root) - covariance
     bound <- penalty * sign(theta)
@@ -246,7 +247,7 @@ judge_glasso <- function(theta, covariance, penalty, iterations) {
         2 * sum(log(diag(root))) + sum(penalty * abs(theta))
     # The nearest point that the dual problem allows.
     feasible <- covariance + pmin(pmax(excess, -penalty), penalty)
-    root <- tryCatch(chol(feasible), error = function(condition) NULL)
+    root <- value_or(chol(feasible), NULL)
     if (is.null(root)) return(judged)
     judged$gap <- max(0, judged$objective - 2 * sum(log(diag(root))) -
         nrow(theta))

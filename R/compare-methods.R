@@ -2,8 +2,8 @@
 # and grid in, a change_path out. Each has a file of its own.
 
 # How each method calls itself in print(), and what selection needs of it:
-# `fit` takes the samples, `lambda2` and the `$arguments` of a path; `holl` scores
-# a path on further samples, by the name of `score`.
+# `fit` takes the samples, `lambda2` and the `$arguments` of a path; `holl`
+# scores a path on further samples, by the name of `score`.
 baseline_methods <- function() {
     list(
         moment = list(
@@ -197,10 +197,10 @@ round_up <- function(lambda_max) {
 
 # ---- path ------------------------------------------------------------------
 
-# A change_path from a `fit`: its `lambda_max`, one row of `diagnostics` for each
-# step, the non-zero `coefficients`, and `features` where these are not known
-# before. What is not said about a step is not known of it. `arguments` are those
-# of the method, with which it can be fitted again.
+# A change_path from a `fit`: its `lambda_max`, one row of `diagnostics` for
+# each step, the non-zero `coefficients`, and `features` where these are not
+# known before. What is not said about a step is not known of it. `arguments`
+# are those of the method, with which it can be fitted again.
 baseline_path <- function(method, fit, samples, arguments, call,
                           solver = method, shown = list(), extra = list()) {
     steps <- nrow(fit$diagnostics)

@@ -1,5 +1,5 @@
-# How a fit ended: the words for it, what they mean for the steps of a path, what
-# there is to warn of, and to stop for.
+# How a fit ended: the words for it, what they mean for the steps of a path,
+# what there is to warn of, and to stop for.
 
 # ---- the words -------------------------------------------------------------
 
@@ -61,7 +61,8 @@ warn_unsettled <- function(path) {
                " convex fits."),
         hint = paste0("Raise `lambda1`",
                       if (path$spec$penalty == "mcp")
-                          paste0(" or `gamma` (now ", format(path$spec$gamma), ")"),
+                          paste0(" or `gamma` (now ", format(path$spec$gamma),
+                                 ")"),
                       ".")
     )
 }

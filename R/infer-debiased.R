@@ -57,13 +57,12 @@
 #' by are estimated, and their part is added to the influences: the estimates
 #' are about networks whose variables all have variance one.
 #'
-#' Point-wise intervals are \eqn{\hat\theta_k \pm z\,
-#' \mathrm{se}_k}{estimate +- z se} with the normal quantile, and `p_value` is
-#' that of "edge \eqn{k} has not changed". `q_value` and `q_value_by` are adjusted for
-#' the number of edges by the method of Benjamini and Hochberg, and by that of
-#' Benjamini and Yekutieli, which holds under any dependence: the edges with
-#' \eqn{p \le q} contain an expected share of at most \eqn{q} of edges that
-#' have not changed.
+#' Point-wise intervals are \eqn{\hat\theta_k \pm z\, \mathrm{se}_k}{estimate +-
+#' z se} with the normal quantile, and `p_value` is that of "edge \eqn{k} has
+#' not changed". `q_value` and `q_value_by` are adjusted for the number of edges
+#' by the method of Benjamini and Hochberg, and by that of Benjamini and
+#' Yekutieli, which holds under any dependence: the edges with \eqn{p \le q}
+#' contain an expected share of at most \eqn{q} of edges that have not changed.
 #'
 #' @section All edges at once:
 #' In each of `n_boot` draws the influences are multiplied by independent
@@ -127,8 +126,8 @@
 #'   edges that have changed by a chosen rule) and
 #'   [`confint()`][confint.kliep_debias]:
 #'   * `estimates`: a data frame with one row for each edge: `from`, `to`,
-#'     `estimate`, `se`, `lower`, `upper`, `p_value`, `q_value`, `q_value_by`, and, of
-#'     the intervals that hold for all edges at once, `lower_plain`,
+#'     `estimate`, `se`, `lower`, `upper`, `p_value`, `q_value`, `q_value_by`,
+#'     and, of the intervals that hold for all edges at once, `lower_plain`,
 #'     `upper_plain`, `lower_studentized` and `upper_studentized`;
 #'   * `global`: the tests of no change in any of the edges, with the columns
 #'     `type`, `statistic`, `critical` (the quantile \eqn{c}) and `p_value`;

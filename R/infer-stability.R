@@ -30,10 +30,11 @@
 #' \eqn{r = -1/4}: distributions that fall off smoothly, as they do in
 #' practice.
 #'
-#' Two of `q`, `threshold` and `max_false` decide the third. Unless specified, the
-#' threshold is 0.75, and `q` is the largest number of edges with which at most
-#' `max_false` false ones are expected. With `q` given, the threshold is the
-#' lowest that keeps to `max_false`; with both given, `max_false` is not used.
+#' Two of `q`, `threshold` and `max_false` decide the third. Unless specified,
+#' the threshold is 0.75, and `q` is the largest number of edges with which at
+#' most `max_false` false ones are expected. With `q` given, the threshold is
+#' the lowest that keeps to `max_false`; with both given, `max_false` is not
+#' used.
 #'
 #' @inheritSection kliep_test Parallel, and runs that are cut off
 #'

@@ -157,8 +157,8 @@ kliep_test <- function(x, y = NULL, spec = NULL, n_perm = 100, alpha = 0.05,
     candidates <- check_candidates(if (is.null(spec)) found$result else spec,
                                    found$rest)
     design <- selection_design(folds, rule, found$result, candidates)
-    units <- check_units(block, as_samples(found, candidates[[1L]]$spec$features),
-                         design$folds)
+    first <- as_samples(found, candidates[[1L]]$spec$features)
+    units <- check_units(block, first, design$folds)
     n_perm <- check_n_perm(n_perm, units$n_x, units$n_y, design$alike)
     warn_few_shuffles(n_perm, rules)
     ready <- prepare_candidates(candidates, found)

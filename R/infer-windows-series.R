@@ -159,11 +159,8 @@ check_limits <- function(reference, time) {
 # Text is read as what `time` is; NULL where that cannot be done.
 read_times <- function(text, time) {
     if (!is.character(text) || is.numeric(time)) return(text)
-    tryCatch(
-        if (inherits(time, "Date")) as.Date(text) else
-            as.POSIXct(text, tz = time_zone(time)),
-        error = function(condition) NULL
-    )
+    value_or(if (inherits(time, "Date")) as.Date(text) else
+        as.POSIXct(text, tz = time_zone(time)), NULL)
 }
 
 is_same_kind <- function(limits, time) {

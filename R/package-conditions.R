@@ -52,3 +52,39 @@ describe <- function(value) {
     paste("an object of class", paste0("<", class(value)[1L], ">"),
           "and length", length(value))
 }
+
+# ---- time limits -----------------------------------------------------------
+
+# The message of R's own error at the end of setTimeLimit(), or NULL where the
+# condition is another one. It is known by its text, in the session's language:
+# it has no class. Where it meets a reply from a worker, future makes an error
+# of its own with this text in it.
+time_limit_of <- function(condition) {
+    limits <- gettext(
+        "reached elapsed time limit", "reached CPU time limit",
+        "reached session elapsed time limit", "reached session CPU time limit",
+        domain = "R"
+    )
+    message <- conditionMessage(condition)
+    found <- if (inherits(condition, "FutureError")) {
+        vapply(limits, grepl, NA, x = message, fixed = TRUE)
+    } else {
+        limits == message
+    }
+    if (any(found)) limits[found][1L]
+}
+
+# For those who catch errors: the time of the whole call is over, and not only
+# that of the piece of work which the limit has met.
+pass_time_limit <- function(condition) {
+    if (!is.null(time_limit_of(condition))) stop(condition)
+}
+
+# The value, or `instead` where it cannot be had. A time limit ends more than
+# this.
+value_or <- function(value, instead) {
+    tryCatch(value, error = function(condition) {
+        pass_time_limit(condition)
+        instead
+    })
+}

@@ -11,8 +11,8 @@ interval_lines <- function(object, changed, truth = NULL, max_edges = 40L) {
     lines$edge <- edge_label(lines$from, lines$to)
     lines$edge <- factor(lines$edge, unique(lines$edge))
     lines$change <- true_change(lines, truth)
-    lines$style <- as_style(ifelse(changed[kept], sign_style(lines$estimate, TRUE),
-                                   "other"))
+    signs <- sign_style(lines$estimate, TRUE)
+    lines$style <- as_style(ifelse(changed[kept], signs, "other"))
     lines
 }
 

@@ -302,7 +302,8 @@ format.change_path <- function(x, ...) {
 
 format_head <- function(x) {
     what <- if (is_change(x)) {
-        paste0("<", class(x)[1L], "> at lambda2 = ", format(x$lambda2, digits = 4L))
+        paste0("<", class(x)[1L], "> at lambda2 = ",
+               format(x$lambda2, digits = 4L))
     } else {
         paste0("<", class(x)[1L], "> over ",
                count_of(length(x$lambda2), "value"), " of lambda2")

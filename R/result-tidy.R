@@ -150,8 +150,8 @@ tidy.kliep_infer <- function(x, level = x$level, ...) {
 #'     `n_detected`, `n_perm`, `alpha`, `adjust` and `keep`;
 #'   * for a stability selection, `q`, `threshold`, `expected_false`, `n_named`
 #'     and `n_subsamples`;
-#'   * for [kliep_infer()], `fdr`, `level`, `statistic` and `p.value` of the test
-#'     of no change at all, `n_support` and `n_perm`;
+#'   * for [kliep_infer()], `fdr`, `level`, `statistic` and `p.value` of the
+#'     test of no change at all, `n_support` and `n_perm`;
 #'   * for [kliep_debias()], `estimator`, `level`, `n_estimated`, `n_failed`,
 #'     `statistic` and `p.value` of the studentised test of no change at all
 #'     (`NA` without bootstrap draws), and `n_boot`;

@@ -243,11 +243,8 @@ write_bytes <- function(bytes, file) {
 read_checked <- function(file) {
     mark <- nchar(checkpoint_format) + 35L
     size <- file.size(file)
-    bytes <- tryCatch(
-        readBin(file, "raw", mark),
-        error = function(condition) stop_damaged(file, "cannot be read"),
-        warning = function(condition) stop_damaged(file, "cannot be read")
-    )
+    bytes <- value_or(suppressWarnings(readBin(file, "raw", mark)), NULL)
+    if (is.null(bytes)) stop_damaged(file, "cannot be read")
     head <- strsplit(rawToChar(bytes[bytes != 0]), " ", fixed = TRUE,
                      useBytes = TRUE)[[1L]]
     known <- length(head) == 3L && startsWith(head[1L], "kliepnet-checkpoint")
@@ -261,8 +258,7 @@ read_checked <- function(file) {
     bytes <- readBin(file, "raw", size)[-seq_len(mark)]
     found <- digest::digest(bytes, "md5", serialize = FALSE)
     if (!identical(head[2L], found)) stop_damaged(file, "is damaged")
-    value <- tryCatch(unserialize(memDecompress(bytes, "gzip")),
-                      error = function(condition) NULL)
+    value <- value_or(unserialize(memDecompress(bytes, "gzip")), NULL)
     if (!is.list(value)) stop_damaged(file, "is no checkpoint")
     value
 }

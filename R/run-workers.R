@@ -100,31 +100,6 @@ is_awaited <- function(mark) {
 
 marks_seen <- new.env(parent = emptyenv())
 
-# The message of R's own error at the end of setTimeLimit(), or NULL where the
-# condition is another one. It is known by its text, in the session's language:
-# it has no class. Where it meets a reply from a worker, future makes an error
-# of its own with this text in it.
-time_limit_of <- function(condition) {
-    limits <- gettext(
-        "reached elapsed time limit", "reached CPU time limit",
-        "reached session elapsed time limit", "reached session CPU time limit",
-        domain = "R"
-    )
-    message <- conditionMessage(condition)
-    found <- if (inherits(condition, "FutureError")) {
-        vapply(limits, grepl, NA, x = message, fixed = TRUE)
-    } else {
-        limits == message
-    }
-    if (any(found)) limits[found][1L]
-}
-
-# For those who catch errors: the time of the whole call is over, and not only
-# that of the piece of work which the limit has met.
-pass_time_limit <- function(condition) {
-    if (!is.null(time_limit_of(condition))) stop(condition)
-}
-
 # What future says on the sizes of variables is not the reason.
 worker_reason <- function(condition) {
     sub(" The total size of.*", "", conditionMessage(condition))

@@ -100,7 +100,7 @@ draw_gaussian <- function(precision, n) {
 
 check_positive_definite <- function(precision, which, hint) {
     precision <- as.matrix(precision)
-    root <- tryCatch(chol(precision), error = function(condition) NULL)
+    root <- value_or(chol(precision), NULL)
     if (!is.null(root)) return(invisible())
     smallest <- min(eigen(precision, symmetric = TRUE,
                           only.values = TRUE)$values)

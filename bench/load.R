@@ -43,10 +43,12 @@ shuffle_rows <- function(d = 20, n = 100, n_perm = 1000) {
     set.seed(1)
     pair <- sim_gaussian(d = d, n = n, density = 0.1, edge = 0.4,
                          n_changed = 4, change = -0.8)
-    selection <- timed(function() kliep_select(pair$x, pair$y,
-                                                kliep_spec_paper()))
+    selection <- timed(function() {
+        kliep_select(pair$x, pair$y, kliep_spec_paper())
+    })
     test <- timed(function() {
-        kliep_test(pair$x, pair$y, kliep_spec_paper(), n_perm = n_perm, progress = FALSE)
+        kliep_test(pair$x, pair$y, kliep_spec_paper(), n_perm = n_perm,
+                   progress = FALSE)
     })
     done <- test$value$n_perm
     what <- paste0("kliep_test(), d = ", d, ", ", n_perm, " shuffles")

@@ -105,7 +105,8 @@ test_speed_rows <- function(d = 50, n = 100, n_perm = 100) {
     }
     test <- function() {
         timed(function() {
-            with_seed(1, kliep_test(pair$x, pair$y, kliep_spec_paper(), control = control,
+            with_seed(1, kliep_test(pair$x, pair$y, kliep_spec_paper(),
+                                    control = control,
                                     n_perm = n_perm))
         })
     }

@@ -160,7 +160,8 @@ certificate <- function(path, x, y, step = 1) {
         objective = objective,
         kkt = max(dense_kkt(problem, theta, path$spec$lambda1, lambda2)),
         gap = if (path$spec$lambda1 > 0)
-            objective - dense_dual(problem, theta, path$spec$lambda1, lambda2) else
+            objective - dense_dual(problem, theta, path$spec$lambda1,
+                                   lambda2) else
                 NA_real_,
         log_normalizer = log_mean_exp(as.vector(
             dense_features(standardised(y, path$center$y, path$scale$y),

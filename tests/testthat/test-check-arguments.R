@@ -86,7 +86,8 @@ test_that("columns are matched by name, and by position without names", {
     expect_equal(last_coef(fit(unname(x), y)), expected)
     expect_equal(as.vector(last_coef(fit(unname(x), unname(y)))),
                  as.vector(expected))
-    expect_equal(rownames(last_coef(fit(unname(x), unname(y)))), paste0("V", 1:4))
+    expect_equal(rownames(last_coef(fit(unname(x), unname(y)))),
+                 paste0("V", 1:4))
 })
 
 test_that("duplicated and empty names are refused", {

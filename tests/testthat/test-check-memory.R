@@ -72,3 +72,14 @@ test_that("counts that nothing could hold are refused by their name", {
     expect_error(paper_path(pair$x, pair$y, lambda2 = 100001:1),
                  "at most 100000 values", class = "kliep_error_argument")
 })
+
+test_that("a time limit is not taken for something that cannot be had", {
+    wait <- function() {
+        setTimeLimit(elapsed = 0.1, transient = TRUE)
+        on.exit(setTimeLimit())
+        value_or(Sys.sleep(20), "instead")
+    }
+    expect_error(wait(), "reached elapsed time limit")
+    expect_identical(value_or(stop("no"), "instead"), "instead")
+    expect_identical(value_or(3, "instead"), 3)
+})

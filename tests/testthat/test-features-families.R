@@ -119,7 +119,8 @@ test_that("weights average to one on y, and predictions follow the formula", {
         problem <- dense_problem(fit, pair$x, pair$y)
         theta <- dense_theta(fit, problem, 1)
         z <- standardised(pair$x, fit$center$x, fit$scale$x)
-        scores <- as.vector(dense_features(z, fit$spec$features)$values %*% theta)
+        features <- dense_features(z, fit$spec$features)$values
+        scores <- as.vector(features %*% theta)
         expect_equal(predict(fit, pair$x, sample = "x"),
                      scores - fit$log_normalizer)
         expect_equal(predict(fit, pair$x[7, , drop = FALSE], sample = "x"),

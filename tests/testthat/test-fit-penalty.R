@@ -138,7 +138,8 @@ test_that("large changes are shrunk less", {
                        normalizer = normalizer, nlambda = 25,
                        lambda_min_ratio = 0.05, ...)
         }
-        aim <- as.matrix(last_coef(fit(penalty_factor = known)))[cbind(from, to)]
+        aim <- as.matrix(last_coef(fit(penalty_factor = known)))
+        aim <- aim[cbind(from, to)]
         bias <- vapply(c("group_lasso", "adaptive", "mcp"), function(shape) {
             path <- fit(penalty = shape)
             # As far down as no more edges are detected than have changed.

@@ -16,7 +16,8 @@ trimmed_objective <- function(path, x, y, theta, lambda2) {
     loss <- c("p/q" = ratio(score$x, score$y),
               "q/p" = ratio(-score$y, -score$x))
     upper <- theta[upper.tri(theta, diag = TRUE)]
-    sum(if (path$spec$direction == "symmetric") loss else loss[path$spec$direction]) +
+    direction <- path$spec$direction
+    sum(if (direction == "symmetric") loss else loss[direction]) +
         path$spec$lambda1 / 2 * sum(upper^2) + lambda2 * sum(abs(upper))
 }
 

@@ -460,7 +460,8 @@ test_that("the plot shows intervals in the order of the estimates", {
     pair <- ising_pair()
     set.seed(1)
     got <- infer(pair, n_boot = 100)
-    lines <- interval_lines(got, pair, 5)
+    changed <- got$estimates$q_value <= 0.05
+    lines <- interval_lines(got, changed, pair, 5)
     expect_equal(nrow(lines), 5)
     expect_setequal(lines$p_value, sort(got$estimates$p_value)[1:5])
     expect_false(is.unsorted(lines$estimate))

@@ -68,7 +68,8 @@ test_that("a matrix is that of coef(), without the variables alone", {
 })
 
 test_that("only an edge with one coefficient has a sign", {
-    expect_setequal(igraph::E(as_igraph(path, last_lambda2(path)))$sign, c(-1, 1))
+    signs <- igraph::E(as_igraph(path, last_lambda2(path)))$sign
+    expect_setequal(signs, c(-1, 1))
     expect_true(all(is.na(igraph::E(as_igraph(groups,
                                               last_lambda2(groups)))$sign)))
     # Of three variables in a clique and a pair, only the pair has one.

@@ -69,7 +69,8 @@ test_that("no edges give a table without rows", {
 
 test_that("edges with several coefficients weigh by their norm", {
     groups <- path
-    groups$spec$features <- product_features("polynomial", 1, matrix(1L, 2, 2), 2L)
+    groups$spec$features <- product_features("polynomial", 1,
+                                             matrix(1L, 2, 2), 2L)
     groups$coefficients <- data.frame(
         step = c(9L, 10L, 10L, 10L), from = c(1L, 1L, 1L, 2L),
         to = c(2L, 2L, 2L, 2L), term = c(1L, 1L, 2L, 1L),

@@ -44,8 +44,8 @@ test_that("one word for one thing in every table", {
     expect_false(any(c("p", "pval", "p.value", "adjusted", "p_bh", "p_by",
                        "fdr", "q", "std.error", "level") %in% columns))
     # broom's own names.
-    tidied <- unique(unlist(lapply(found[c("test", "inference", "tests", "windows")],
-                                   function(one) names(tidy(one)))))
+    tested <- found[c("test", "inference", "tests", "windows")]
+    tidied <- unique(unlist(lapply(tested, function(one) names(tidy(one)))))
     expect_false(any(c("p_value", "p_adjusted", "q_value", "se") %in% tidied))
 })
 
@@ -99,6 +99,9 @@ test_that("printing names no object that the user may not have", {
         shown <- paste(utils::capture.output(print(found[[name]])),
                        collapse = "\n")
         expect_match(shown, "Next: ")
-        expect_no_match(sub(".*Next: ", "", shown), "[a-z]\\((path|chosen|test|stable|result|found|fit)[,)]")
+        expect_no_match(
+            sub(".*Next: ", "", shown),
+            "[a-z]\\((path|chosen|test|stable|result|found|fit)[,)]"
+        )
     }
 })

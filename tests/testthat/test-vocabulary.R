@@ -1,4 +1,5 @@
-# The table of functions, arguments and columns in CONTRIBUTING.md is the code's.
+# The tables of functions, arguments and columns in CONTRIBUTING.md are those of
+# the code.
 
 test_that("CONTRIBUTING.md lists every function, argument and column", {
     guide <- file.path("..", "..", "CONTRIBUTING.md")
