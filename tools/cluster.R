@@ -79,8 +79,8 @@ kill_victim <- sprintf(
 # Ends a worker as soon as some replicates are there.
 watch <- function(checkpoint, some, kill) {
     script <- sprintf(
-        paste("until [ $(ls '%s' 2> /dev/null | grep -c '^replicate') -ge %d ];",
-              "do sleep 0.1; done; %s"),
+        paste("until [ $(ls '%s' 2> /dev/null | grep -c '^replicate')",
+              "-ge %d ]; do sleep 0.1; done; %s"),
         checkpoint, some, kill
     )
     system2("sh", c("-c", shQuote(paste("timeout 600 sh -c", shQuote(script)))),

@@ -11,11 +11,11 @@ test_that("to send tasks off takes no random number from the caller", {
 
 test_that("a session without random numbers so far can send tasks off", {
     withr::local_preserve_seed()
-    if (exists(".Random.seed", globalenv())) rm(".Random.seed", pos = globalenv())
+    suppressWarnings(rm(".Random.seed", envir = globalenv()))
     expect_identical(with_workers(function(mark) 1, failed = stop), 1)
 })
 
-test_that("the template of a job has a place for all that batchtools fills in", {
+test_that("the template of a job has places for what batchtools fills in", {
     template <- readLines(system.file("examples", "slurm.tmpl",
                                       package = "kliepnet"))
     for (name in c("job.name", "log.file", "uri")) {
