@@ -7,7 +7,7 @@ workspace = --manifest-path src/rust/Cargo.toml
 properties = --manifest-path src/rust/properties/Cargo.toml
 
 .PHONY: help setup install demo test coverage memcheck lint document check \
-    bioccheck bench paper site dist msrv windows fresh clean
+    bioccheck bench paper site dist msrv windows fresh cluster authors clean
 
 help:
 	@echo "make demo      set up, install, and find the changes in a simulated pair"
@@ -27,6 +27,8 @@ help:
 	@echo "make msrv      the oldest rustc that will do: tests, and an install"
 	@echo "make windows   the core's tests under wine, and the DLL of the package"
 	@echo "make fresh     the two commands on Debian 12 and 13 with nothing else"
+	@echo "make cluster   the same work on Slurm, on two hosts, and alone"
+	@echo "make authors   inst/AUTHORS, from the crates of Cargo.lock"
 	@echo "make clean     remove what these have built"
 
 setup:
@@ -100,6 +102,15 @@ windows:
 
 fresh:
 	@sh tools/fresh.sh
+
+cluster:
+	@sh tools/cluster.sh
+
+authors:
+	@sh tools/setup.sh run
+	@rm -rf build/crates
+	@$(rust) sh tools/vendor.sh "$(CURDIR)/build/crates" > build/authors.log 2>&1
+	@sh tools/authors.sh build/crates > inst/AUTHORS
 
 clean:
 	@sh cleanup

@@ -41,7 +41,13 @@ is_sequential <- function() inherits(future::plan(), "sequential")
 with_workers <- function(work, failed) {
     mark <- tempfile("kliepnet-awaited-")
     file.create(mark)
-    on.exit(unlink(mark))
+    # To send tasks off takes random numbers on some plans, batchtools among
+    # them, which the caller would miss.
+    state <- get0(".Random.seed", globalenv(), inherits = FALSE)
+    on.exit({
+        unlink(mark)
+        if (!is.null(state)) set_random_state(state)
+    })
     stop_waiting <- function() {
         unlink(mark)
         renew_workers()

@@ -16,14 +16,15 @@ fail() {
     exit 1
 }
 
-# machine <name> <release>: a new one, with this tree in its home folder.
+# machine <name> <release>: a new one, with this tree in its home folder; it
+# trusts whom this machine trusts.
 machine() {
     root=$folder/$1
     archive=$folder/$2.tar
     if [ ! -f "$archive" ]; then
         echo "fresh: fetching Debian $2"
-        mmdebstrap --variant=apt --include=make,ca-certificates "$2" \
-            "$archive.part" > "$folder/$2.log" 2>&1 || {
+        mmdebstrap --format=tar --variant=apt \
+            --include=make,ca-certificates,passwd "$2" "$archive.part" > "$folder/$2.log" 2>&1 || {
             tail -n 5 "$folder/$2.log" >&2
             fail "no Debian $2 is to be had"
         }
@@ -31,11 +32,13 @@ machine() {
     fi
     rm -rf "$root"
     mkdir -p "$root"
-    tar xf "$archive" -C "$root"
-    cp /etc/resolv.conf "$root/etc/resolv.conf"
-    chroot "$root" useradd --create-home someone
-    sh "$top/tools/stage.sh" "$root/home/someone/kliepnet"
-    chroot "$root" chown -R someone: /home/someone
+    tar xf "$archive" -C "$root" &&
+        cp /etc/resolv.conf "$root/etc/resolv.conf" &&
+        cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" &&
+        chroot "$root" useradd --create-home someone &&
+        sh "$top/tools/stage.sh" "$root/home/someone/kliepnet" &&
+        chroot "$root" chown -R someone: /home/someone ||
+        fail "no folder with a Debian $2 can be made"
 }
 
 # inside <user> <log> <command>: on that machine, in the tree.

@@ -20,6 +20,11 @@ sh tools/vendor.sh "$stage/vendor" > "$log" 2>&1 || {
     cat "$log" >&2
     exit 1
 }
+if ! sh tools/authors.sh "$stage/vendor" | cmp -s - inst/AUTHORS; then
+    echo "dist: inst/AUTHORS is not that of the crates: 'make authors'" \
+        "writes it anew." >&2
+    exit 1
+fi
 cd "$stage"
 tar cf - vendor | xz -9e > kliepnet/src/rust/vendor.tar.xz
 rm -rf vendor

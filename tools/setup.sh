@@ -1,7 +1,8 @@
 #!/bin/sh
 # Install what is missing, quietly when nothing is.
 #   setup.sh run | test | coverage | memcheck | lint | document | check |
-#       bioccheck | site | msrv | windows | fresh
+#       bioccheck | site | msrv | windows | fresh |
+#       cluster
 # On Debian and Ubuntu as root by apt; elsewhere it names what to install.
 
 set -e
@@ -78,6 +79,10 @@ msrv)
     toolchain=$(rust_minimum)
     ;;
 fresh) commands="$commands git mmdebstrap tinyproxy unshare" ;;
+cluster)
+    commands="$commands slurmctld slurmd sinfo ip hostname unshare"
+    packages="$packages future.batchtools"
+    ;;
 windows)
     commands="$commands git rustup x86_64-w64-mingw32-gcc wine64"
     target=x86_64-pc-windows-gnu
@@ -97,6 +102,8 @@ package_of() {
     cc) echo gcc libc6-dev ;;
     xz) echo xz-utils ;;
     checkbashisms) echo devscripts ;;
+    sinfo) echo slurm-client ;;
+    ip) echo iproute2 ;;
     x86_64-w64-mingw32-gcc) echo gcc-mingw-w64-x86-64 ;;
     *) echo "$1" ;;
     esac
@@ -177,10 +184,11 @@ for name in $(missing_commands); do
     lacking="$lacking $name"
 done
 
-# either <package> <package>: the first of them that there is. Debian 12 has a
-# newer Rust under names of its own.
-either() {
-    if apt-cache show "$1" > /dev/null 2>&1; then echo "$1"; else echo "$2"; fi
+# Debian has a newer Rust under other names, for where its own is too old.
+rust_suffix() {
+    own=$(apt-cache show --no-all-versions rustc 2> /dev/null |
+        sed -n 's/^Version: \([0-9.]*\).*/\1/p')
+    version_at_least "${own:-0}" "$(rust_minimum)" || echo -web
 }
 
 if [ -n "$lacking" ] && can_install; then
@@ -191,10 +199,10 @@ if [ -n "$lacking" ] && can_install; then
         case $name in
         # Without the certificates cargo cannot fetch anything.
         rust)
-            wanted="$wanted $(either cargo-web cargo)"
-            wanted="$wanted $(either rustc-web rustc) ca-certificates"
+            web=$(rust_suffix)
+            wanted="$wanted cargo$web rustc$web ca-certificates"
             ;;
-        cargo-fmt) wanted="$wanted $(either rustfmt-web rustfmt)" ;;
+        cargo-fmt) wanted="$wanted rustfmt$(rust_suffix)" ;;
         # Debian 12 has no clippy that goes with cargo-web, and no rustup.
         cargo-clippy | rustup) ;;
         *) wanted="$wanted $(package_of "$name")" ;;

@@ -88,7 +88,7 @@ if (!requireNamespace("rmarkdown", quietly = TRUE) ||
 threads_now <- function() length(list.files("/proc/self/task"))
 
 # Threads and processes that were told to end take a moment.
-stays_above <- function(count, limit, patience = 5) {
+stays_above <- function(count, limit, patience = 60) {
     until <- Sys.time() + patience
     while (count() > limit) {
         if (Sys.time() > until) return(TRUE)

@@ -141,7 +141,7 @@ attempt <- function(name, what, call) {
     flush(log)
     # What may take as long as it is told to.
     endless <- name == "probe_wait" || grepl("^(burn_in|thin) = ", what)
-    setTimeLimit(elapsed = if (endless) 0.5 else 60, transient = TRUE)
+    setTimeLimit(elapsed = if (endless) 0.5 else 600, transient = TRUE)
     said <- tryCatch(
         judge(do.call(.Call, c(list(space[[paste0("wrap__", name)]]), call),
                       quote = TRUE), endless),

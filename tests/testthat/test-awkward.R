@@ -76,13 +76,14 @@ test_that("steps that rounding swallows do not keep the primal solver", {
     x <- rbind(c(-3e6, 4e-8, 7e-8), c(-3.6e6, -1.6e-7, 2e-9))
     set.seed(1)
     y <- matrix(rpois(60, 0.7), 20)
-    took <- system.time(suppressWarnings(
-        path <- paper_path(x, y, lambda1 = 1e-3, nlambda = 6,
-                           standardize = "none", direction = "q/p",
-                           solver = "primal",
-                           control = kliep_control(max_iter = 2000)),
+    path <- NULL
+    took <- in_loops(function() suppressWarnings(
+        path <<- paper_path(x, y, lambda1 = 1e-3, nlambda = 6,
+                            standardize = "none", direction = "q/p",
+                            solver = "primal",
+                            control = kliep_control(max_iter = 2000)),
         classes = "kliep_warning"
     ))
     expect_true(all(path$diagnostics$status %in% c("converged", "max_iter")))
-    expect_lt(took[["user.self"]], 10)
+    expect_lt(took, 100)
 })

@@ -59,16 +59,17 @@ test_that("an interrupt stops the work and can be caught", {
     # One that arrives while R draws, and one that arrives while it waits.
     during <- function(done, total) {
         tools::pskill(Sys.getpid(), tools::SIGINT)
-        Sys.sleep(5)
+        Sys.sleep(60)
     }
     after <- function(done, total) tools::pskill(Sys.getpid(), tools::SIGINT)
     for (interrupt in list(during, after)) {
         took <- system.time(
-            out <- tryCatch(rust_probe_wait(30, interrupt),
+            out <- tryCatch(rust_probe_wait(60, interrupt),
                             interrupt = function(condition) condition)
         )
         expect_s3_class(out, c("interrupt", "condition"), exact = TRUE)
-        expect_lt(took[["elapsed"]], 1)
+        # A small part of what was left of it.
+        expect_lt(took[["elapsed"]], 60 / 4)
         expect_equal(rust_probe_wait(0), 0L)
     }
 })
@@ -88,7 +89,7 @@ test_that("an interrupt nobody catches ends a script", {
     ))
     out <- processx::run(
         file.path(R.home("bin"), "Rscript"), c("--vanilla", script),
-        error_on_status = FALSE, timeout = 60,
+        error_on_status = FALSE, timeout = 600,
         env = c("current", R_LIBS = paste(.libPaths(), collapse = ":"))
     )
     expect_false(out$timeout)

@@ -175,7 +175,7 @@ wrong_values <- list(
 # NULL, or what is wrong with the way this call ends.
 complaint_about <- function(fun, arguments) {
     leaked <- NULL
-    setTimeLimit(elapsed = 20, transient = TRUE)
+    setTimeLimit(elapsed = 600, transient = TRUE)
     on.exit(setTimeLimit())
     ended <- withCallingHandlers(
         tryCatch(

@@ -13,7 +13,7 @@ test_that("no call of a routine ends in a panic, a crash or NaN", {
         c("-c", "ulimit -v 8000000; exec \"$@\"", "sh",
           file.path(R.home("bin"), "Rscript"), "--vanilla",
           test_path("fuzz-binding.R"), log, complaints, 6),
-        error_on_status = FALSE, timeout = 300,
+        error_on_status = FALSE, timeout = 1800,
         env = c("current", R_LIBS = paste(.libPaths(), collapse = ":"))
     )
     last <- utils::tail(readLines(log), 1)

@@ -426,7 +426,7 @@ kill_midway <- function(folder, plan, after = 15) {
     )
     withr::defer(child$kill_tree())
     written <- function() length(list.files(folder, "^replicate.*checkpoint$"))
-    until <- Sys.time() + 60
+    until <- Sys.time() + 600
     while (written() < after && child$is_alive() && Sys.time() < until) {
         Sys.sleep(0.005)
     }
@@ -445,8 +445,12 @@ test_that("kill -9 in the middle, and the call repeated: the same object", {
     eval(parse(text = run_script("", "'sequential'")), here)
     whole <- here$run(NULL)
     for (plan in c("'sequential'", "'multisession', workers = 2")) {
-        folder <- withr::local_tempfile()
-        finished <- kill_midway(folder, plan)
+        # On a busy machine all may be done before it is killed.
+        for (trial in 1:5) {
+            folder <- withr::local_tempfile()
+            finished <- kill_midway(folder, plan)
+            if (finished < 50) break
+        }
         expect_gte(finished, 15)
         expect_lt(finished, 50)
         eval(parse(text = run_script(folder, plan)), here)

@@ -11,7 +11,7 @@ test_that("fits, refusals and interrupted fits leave no memory behind", {
         c("--vanilla", test_path("session-load.R"), 120, 72),
         env = c("current", R_LIBS = paste(.libPaths(), collapse = ":"),
                 MALLOC_ARENA_MAX = "1"),
-        timeout = 300
+        timeout = 1800
     )
     line <- strsplit(trimws(run$stdout), "\n")[[1L]]
     pairs <- strsplit(strsplit(line[length(line)], " ")[[1L]], "=")

@@ -11,6 +11,11 @@ awkward_folder <- function(env = parent.frame()) {
     folder
 }
 
+awkward_pair <- function(n) {
+    withr::local_seed(1)
+    sim_gaussian(d = 8, n = n, density = 0.5, n_changed = 3)
+}
+
 test_that("networks are read from such folders, whatever ends their lines", {
     folder <- awkward_folder()
     lines <- c("GAL4 ac GAL1", "MIG1\tre\tGAL1", "", "gal4 du G\u00e41")
@@ -26,10 +31,11 @@ test_that("networks are read from such folders, whatever ends their lines", {
 
 test_that("checkpoints are kept in such folders, and go on from there", {
     folder <- file.path(awkward_folder(), "Pr\u00fcfung 2")
-    pair <- withr::with_seed(1, sim_gaussian(d = 5, n = 30))
+    pair <- awkward_pair(30)
     run <- function(...) {
         withr::local_seed(2)
-        kliep_test(pair$x, pair$y, n_perm = 6, n_lambda = 5, ...)
+        kliep_test(pair$x, pair$y, n_perm = 6, level = 0.2, nlambda = 5,
+                   ...)
     }
     plain <- run()
     kept <- run(checkpoint = folder)
@@ -46,8 +52,8 @@ test_that("reports are written to such folders", {
     skip_if_not_installed("rmarkdown")
     skip_if_not(rmarkdown::pandoc_available(), "no pandoc")
     folder <- awkward_folder()
-    pair <- withr::with_seed(1, sim_gaussian(d = 5, n = 40))
-    path <- kliep_path(pair$x, pair$y, n_lambda = 5)
+    pair <- awkward_pair(40)
+    path <- kliep_path(pair$x, pair$y, nlambda = 5)
     file <- file.path(folder, "Bericht 3.html")
     kliep_report(path, file = file)
     expect_gt(file.size(file), 1000)

@@ -46,7 +46,7 @@ draw_case <- function() {
 }
 
 fit_case <- function(case) {
-    setTimeLimit(elapsed = 30, transient = TRUE)
+    setTimeLimit(elapsed = 600, transient = TRUE)
     on.exit(setTimeLimit())
     withCallingHandlers(
         tryCatch(

@@ -27,7 +27,7 @@ open_page <- function(file) {
           "--disable-dev-shm-usage", "--virtual-time-budget=10000",
           paste0("--user-data-dir=", profile), "--dump-dom",
           shQuote(paste0("file://", normalizePath(file)))),
-        stdout = TRUE, stderr = FALSE, timeout = 60
+        stdout = TRUE, stderr = FALSE, timeout = 600
     ))
     paste(text, collapse = "\n")
 }

@@ -208,9 +208,12 @@ test_that("kill -9 loses nothing that was finished", {
     skip_on_cran()
     skip_if_not_installed("processx")
     folder <- withr::local_tempfile()
+    mark <- withr::local_tempfile()
+    # No more than 20 before it is killed.
     script <- withr::local_tempfile(fileext = ".R", lines = c(
+        paste0("mark <- '", mark, "'"),
         "slow <- function(task) {",
-        "    Sys.sleep(0.05)",
+        "    while (task > 20 && !file.exists(mark)) Sys.sleep(0.01)",
         "    list(task, rnorm(50))",
         "}",
         "run <- function(checkpoint) {",
@@ -226,12 +229,13 @@ test_that("kill -9 loses nothing that was finished", {
         env = c("current", R_LIBS = paste(.libPaths(), collapse = ":"))
     )
     withr::defer(child$kill())
-    until <- Sys.time() + 60
+    until <- Sys.time() + 600
     while (length(replicate_files(folder)) < 8 && Sys.time() < until) {
         Sys.sleep(0.02)
     }
     child$signal(9)
     child$wait(10000)
+    file.create(mark)
     finished <- length(replicate_files(folder))
     expect_gte(finished, 8)
     expect_lt(finished, 40)

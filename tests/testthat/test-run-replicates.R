@@ -210,7 +210,7 @@ test_that("a hundred tasks cost next to nothing", {
     skip_on_cran()
     run <- function() run_replicates(1:100, identity, label = "a test")
     run()
-    expect_lt(min(replicate(3, system.time(run())[["elapsed"]])), 0.5)
+    expect_lt(in_loops(run), 5)
 })
 
 test_that("a worker that is killed loses nothing that was finished", {
@@ -250,7 +250,7 @@ test_that("an interrupt ends the run and keeps what was finished", {
             if (task == 4 && !file.exists(mark)) {
                 file.create(mark)
                 tools::pskill(Sys.getpid(), tools::SIGINT)
-                Sys.sleep(5)
+                Sys.sleep(60)
             }
             rnorm(1)
         }, label = "a test", checkpoint = checkpoint)
