@@ -2,7 +2,8 @@
 # share of runs that report any where nothing changed, and the power, on
 # settings that users meet. Truth is a changed partial correlation.
 
-# Finished runs are kept here, so that a table that was cut off goes on.
+# Finished runs are kept here, so that a table that was cut off goes on. Remove
+# it where a method has changed.
 calibration_folder <- file.path("build", "calibration")
 
 # Rules were made on seeds up to 200; these are others.
@@ -24,57 +25,80 @@ bench_calibration <- function(settings = calibration_settings(),
 # One row for each setting. `edge` is the value of the edges, which change sign
 # where they change; `n_y` is the size of the second sample.
 calibration_settings <- function() {
-    row <- function(d, n, graph = "random", changed = d %/% 4,
-                    margins = "gaussian", edge = if (n < 200) 0.4 else 0.3,
-                    density = 4 / d, n_y = n, runs = 50L) {
-        data.frame(d, n, n_y, graph, density, edge, changed, margins, runs)
-    }
-    margins <- c("nonparanormal", "t3", "lognormal", "shifted", "ties",
-                 "outlier")
-    over <- function(values, one) do.call(rbind, lapply(values, one))
-    table <- rbind(
-        # Small networks, from too little to plenty of data.
-        over(c(20, 50, 100, 400, 1000, 5000), function(n) {
+    table <- rbind(sizes_settings(), network_settings(), margin_settings(),
+                   unchanged_settings())
+    cbind(setting = setting_name(table), table)
+}
+
+calibration_setting <- function(d, n, ...) {
+    setting <- data.frame(d, n, n_y = n, graph = "random", density = 4 / d,
+                          edge = if (n < 200) 0.4 else 0.3, changed = d %/% 4,
+                          margins = "gaussian", runs = 50L)
+    given <- list(...)
+    setting[names(given)] <- given
+    setting
+}
+
+over_values <- function(values, setting) {
+    do.call(rbind, lapply(values, setting))
+}
+
+# From too little to plenty of data, and samples of unequal size.
+sizes_settings <- function(row = calibration_setting) {
+    rbind(
+        over_values(c(20, 50, 100, 400, 1000, 5000), function(n) {
             row(20, n, changed = 5, density = 0.1, runs = 100L)
         }),
-        over(c(20, 50, 100, 400, 1000, 5000), function(n) {
-            row(50, n, density = 0.08)
-        }),
-        over(c(50, 100, 400, 1000), function(n) row(200, n, density = 0.02)),
-        row(200, 5000, density = 0.02, runs = 10L),
-        row(1000, 200, density = 0.004, changed = 100, runs = 5L),
-        # Other networks.
-        over(c("scale_free", "hub"), function(graph) {
-            over(c(100, 400), function(n) row(200, n, graph))
+        over_values(c(20, 50, 100, 400, 1000, 5000), function(n) row(50, n)),
+        over_values(c(50, 100, 400, 1000), function(n) row(200, n)),
+        row(200, 5000, runs = 10L),
+        row(1000, 200, changed = 100, runs = 5L),
+        row(50, 100, n_y = 400),
+        row(50, 40, n_y = 400),
+        row(20, 1000, density = 0.1, n_y = 50)
+    )
+}
+
+network_settings <- function(row = calibration_setting) {
+    rbind(
+        over_values(c("scale_free", "hub"), function(graph) {
+            over_values(c(100, 400), function(n) row(200, n, graph = graph))
         }),
         row(100, 400, density = 0.25, changed = 15, edge = 0.15),
         row(40, 400, density = 0.25, changed = 15, edge = 0.2),
-        row(40, 1000, density = 0.25, changed = 15, edge = 0.2),
-        # Unequal sizes.
-        row(50, 100, density = 0.08, n_y = 400),
-        row(50, 40, density = 0.08, n_y = 400),
-        row(20, 1000, density = 0.1, n_y = 50),
-        # Margins.
-        over(margins, function(kind) row(50, 100, margins = kind)),
-        over(margins, function(kind) row(50, 400, margins = kind)),
-        row(200, 400, margins = "t3", density = 0.02),
-        # Nothing changed.
-        over(c(20, 50, 100, 400, 1000, 5000), function(n) {
-            row(20, n, changed = 0, density = 0.1, runs = 200L)
-        }),
-        over(c(20, 50, 100, 400, 1000), function(n) {
-            row(50, n, changed = 0, runs = 200L)
-        }),
-        over(c(30, 100, 400), function(n) {
-            row(200, n, changed = 0, density = 0.02, runs = 50L)
-        }),
-        over(margins, function(kind) {
-            row(50, 100, changed = 0, margins = kind, runs = 200L)
-        }),
-        row(50, 40, changed = 0, n_y = 400, runs = 200L),
-        row(100, 400, changed = 0, density = 0.25, edge = 0.15, runs = 50L)
+        row(40, 1000, density = 0.25, changed = 15, edge = 0.2)
     )
-    cbind(setting = setting_name(table), table)
+}
+
+calibration_margins <- c("nonparanormal", "t3", "lognormal", "shifted", "ties",
+                         "outlier")
+
+margin_settings <- function(row = calibration_setting) {
+    of_size <- function(n) {
+        over_values(calibration_margins, function(kind) {
+            row(50, n, margins = kind)
+        })
+    }
+    rbind(of_size(100), of_size(400), row(200, 400, margins = "t3"))
+}
+
+# Nothing changed: levels need more runs than powers do.
+unchanged_settings <- function() {
+    row <- function(..., runs = 200L) {
+        calibration_setting(..., changed = 0, runs = runs)
+    }
+    rbind(
+        over_values(c(20, 50, 100, 400, 1000, 5000), function(n) {
+            row(20, n, density = 0.1)
+        }),
+        over_values(c(20, 50, 100, 400, 1000), function(n) row(50, n)),
+        over_values(c(30, 100, 400), function(n) row(200, n, runs = 50L)),
+        over_values(calibration_margins, function(kind) {
+            row(50, 100, margins = kind)
+        }),
+        row(50, 40, n_y = 400),
+        row(100, 400, density = 0.25, edge = 0.15, runs = 50L)
+    )
 }
 
 setting_name <- function(table) {
@@ -204,7 +228,7 @@ oracle_power <- function(pair) {
 
 # ---- runs ------------------------------------------------------------------
 
-# All runs of all settings, one after the other; `only` takes some settings.
+# All runs of all settings, one after the other.
 calibration_runs <- function(settings, methods, fdr = 0.1,
                              first = calibration_seeds,
                              folder = calibration_folder) {
