@@ -23,8 +23,10 @@ find_changes <- function(x, y, fdr = 0.1, shuffles = 49L,
     draw <- function(name) if (progress) progress_bar(name)
     null <- shuffle_null(samples, shuffles, control, draw("Shuffling"))
     path <- screening_path(samples, control)
-    chosen <- choose_support(samples, path, null, control)
+    # A support that holds less than what is found at .1 leaves changes out.
+    chosen <- choose_support(samples, path, null, control, max(fdr, 0.1))
     near <- neighbour_tests(samples, control, draw("Regressing"))
+    near$p_value <- p_from_null(near$moderated$z, null)
     edges <- edge_table(samples, chosen, near, if (turned) -1 else 1)
     global <- global_p_value(null)
     edges$changed <- global <= fdr & edges$q_value <= fdr
@@ -40,8 +42,7 @@ edge_table <- function(samples, chosen, near, sign) {
     tests <- chosen$tests
     moderated <- tests$moderated
     inside <- match(pair_key(pairs), pair_key(chosen$support), 0L) > 0L
-    nodewise <- 2 * stats::pnorm(-abs(near$moderated$z))
-    combined <- combine_p_values(chosen$p_value, nodewise)
+    combined <- combine_p_values(chosen$p_value, near$p_value)
     # Regressions give them the sign of the precision matrix.
     partial <- lapply(near[c("partial_x", "partial_y")], `-`)
     if (sign < 0) partial <- rev(partial)
@@ -52,7 +53,7 @@ edge_table <- function(samples, chosen, near, sign) {
         se = sqrt(moderated$variance) / tests$information,
         z = sign * moderated$z,
         p_value = chosen$p_value,
-        p_nodewise = nodewise,
+        p_nodewise = near$p_value,
         p_combined = combined,
         q_value = stats::p.adjust(combined, "BH"),
         in_support = inside,
@@ -185,7 +186,8 @@ screening_path <- function(samples, control) {
 }
 
 # Sizes that are tried, in edges.
-support_sizes <- c(0, 3, 5, 10, 15, 20, 30, 40, 60, 90, 130, 180, 240)
+support_sizes <- c(0, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 60,
+                   75, 90, 110, 130, 155, 180, 210, 240)
 
 # The factors of the last step with at most `size` edges.
 path_support <- function(path, size) {
@@ -198,23 +200,33 @@ path_support <- function(path, size) {
 }
 
 # Too small a support leaves changes out, and their neighbours look changed:
-# the z of unchanged edges spread. Too large a one costs power. So the support
-# grows until the bulk of all z is that of the null.
+# they are found, or the z of all edges spread. Too large a one costs power, and
+# estimates of what it took in by chance are the tests most often wrong. So it
+# is the first on the path with nothing found outside, or with the bulk of all z
+# that of the null.
 choose_support <- function(samples, path, null, control, level = 0.1) {
     most <- max(1, 0.75 * min(nrow(samples$x), nrow(samples$y)))
     cut <- null_quantile(null, 0.95)
     best <- NULL
     for (size in support_sizes[support_sizes <= most]) {
-        now <- test_support(samples, path_support(path, size), null, control,
-                            level)
+        support <- path_support(path, size)
+        if (!is.null(best) && nrow(support) == nrow(best$support)) next
+        now <- test_support(samples, support, null, control, level)
         # Factors that depend on each other end the search.
         if (is.null(now)) break
         now$steps <- c(best$steps, nrow(now$support))
         best <- now
-        bulk <- abs(now$tests$moderated$z[!now$found])
-        if (length(bulk) == 0L || mean(bulk > cut) <= 0.05) break
+        bulk <- abs(best$tests$moderated$z[!best$found])
+        closed <- !any(found_outside(best))
+        if (closed || sum(bulk > cut) <= 0.05 * length(bulk)) break
     }
     close_support(samples, best, null, control, level)
+}
+
+# Which of the edges found are not in the support.
+found_outside <- function(best) {
+    found <- pair_from_index(which(best$found))
+    !(pair_key(found) %in% pair_key(best$support))
 }
 
 # The tests given a support, and what they find.
@@ -232,7 +244,7 @@ close_support <- function(samples, best, null, control, level) {
     for (round in 1:6) {
         found <- which(best$found)
         pairs <- pair_from_index(found)
-        new <- !(pair_key(pairs) %in% pair_key(best$support))
+        new <- found_outside(best)
         if (!any(new)) break
         first <- order(best$p_value[found[new]])
         first <- utils::head(first, max(10, ceiling(sum(new) / 2)))
@@ -249,6 +261,8 @@ close_support <- function(samples, best, null, control, level) {
 
 # Debiased partial correlations by regressions of every variable on the
 # others. The penalty is the one of `deltas` whose z have the tails of a normal.
+# With few observations they have more beyond, and the shuffled null of the
+# other test, which is wider than a normal too, serves them better.
 neighbour_tests <- function(samples, control, on_progress = NULL,
                             deltas = seq(2, 0.4, by = -0.2)) {
     tests <- rust_neighbour_tests(samples$x, samples$y, deltas,

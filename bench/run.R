@@ -8,7 +8,8 @@
 for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
                "memory", "peak", "shapes", "select", "recovery",
                "simulate", "consistency", "baselines", "resample",
-               "inference", "study", "load", "scaling", "faults")) {
+               "inference", "study", "calibration", "load", "scaling",
+               "faults")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 source(file.path("inst", "paper", "scaling.R"))
@@ -28,6 +29,7 @@ groups <- list(
     resample = bench_resample,
     inference = bench_inference,
     study = bench_study,
+    calibration = bench_calibration,
     load = bench_load,
     scaling = bench_scaling,
     faults = bench_faults

@@ -1,0 +1,332 @@
+# How far to trust the edges that are reported: the share of false ones, the
+# share of runs that report any where nothing changed, and the power, on
+# settings that users meet. Truth is a changed partial correlation.
+
+# Finished runs are kept here, so that a table that was cut off goes on. Remove
+# it where a method has changed.
+calibration_folder <- file.path("build", "calibration")
+
+# Rules were made on seeds up to 200; these are others.
+calibration_seeds <- 1000L
+
+bench_calibration <- function(settings = calibration_settings(),
+                              methods = calibration_methods()) {
+    runs <- calibration_runs(settings, methods)
+    table <- calibration_table(runs)
+    # For the vignette on how far to trust the answer.
+    saveRDS(table, file.path("inst", "paper", "calibration.rds"), version = 3)
+    do.call(rbind, lapply(split(table, factor(table$setting,
+                                              unique(table$setting))),
+                          calibration_rows))
+}
+
+# ---- settings --------------------------------------------------------------
+
+# One row for each setting. `edge` is the value of the edges, which change sign
+# where they change; `n_y` is the size of the second sample.
+calibration_settings <- function() {
+    table <- rbind(sizes_settings(), network_settings(), margin_settings(),
+                   unchanged_settings())
+    cbind(setting = setting_name(table), table)
+}
+
+calibration_setting <- function(d, n, ...) {
+    setting <- data.frame(d, n, n_y = n, graph = "random", density = 4 / d,
+                          edge = if (n < 200) 0.4 else 0.3, changed = d %/% 4,
+                          margins = "gaussian", runs = 50L)
+    given <- list(...)
+    setting[names(given)] <- given
+    setting
+}
+
+over_values <- function(values, setting) {
+    do.call(rbind, lapply(values, setting))
+}
+
+# From too little to plenty of data, and samples of unequal size.
+sizes_settings <- function(row = calibration_setting) {
+    rbind(
+        over_values(c(20, 50, 100, 400, 1000, 5000), function(n) {
+            row(20, n, changed = 5, density = 0.1, runs = 100L)
+        }),
+        over_values(c(20, 50, 100, 400, 1000, 5000), function(n) row(50, n)),
+        over_values(c(50, 100, 400, 1000), function(n) row(200, n)),
+        row(200, 5000, runs = 10L),
+        row(1000, 200, changed = 100, runs = 5L),
+        row(50, 100, n_y = 400),
+        row(50, 40, n_y = 400),
+        row(20, 1000, density = 0.1, n_y = 50)
+    )
+}
+
+network_settings <- function(row = calibration_setting) {
+    rbind(
+        over_values(c("scale_free", "hub"), function(graph) {
+            over_values(c(100, 400), function(n) row(200, n, graph = graph))
+        }),
+        row(100, 400, density = 0.25, changed = 15, edge = 0.15),
+        row(40, 400, density = 0.25, changed = 15, edge = 0.2),
+        row(40, 1000, density = 0.25, changed = 15, edge = 0.2)
+    )
+}
+
+calibration_margins <- c("nonparanormal", "t3", "lognormal", "shifted", "ties",
+                         "outlier")
+
+margin_settings <- function(row = calibration_setting) {
+    of_size <- function(n) {
+        over_values(calibration_margins, function(kind) {
+            row(50, n, margins = kind)
+        })
+    }
+    rbind(of_size(100), of_size(400), row(200, 400, margins = "t3"))
+}
+
+# Nothing changed: levels need more runs than powers do.
+unchanged_settings <- function() {
+    row <- function(..., runs = 200L) {
+        calibration_setting(..., changed = 0, runs = runs)
+    }
+    rbind(
+        over_values(c(20, 50, 100, 400, 1000, 5000), function(n) {
+            row(20, n, density = 0.1)
+        }),
+        over_values(c(20, 50, 100, 400, 1000), function(n) row(50, n)),
+        over_values(c(30, 100, 400), function(n) row(200, n, runs = 50L)),
+        over_values(calibration_margins, function(kind) {
+            row(50, 100, margins = kind)
+        }),
+        row(50, 40, n_y = 400),
+        row(100, 400, density = 0.25, edge = 0.15, runs = 50L)
+    )
+}
+
+setting_name <- function(table) {
+    common <- ifelse(table$density > 0.2, "dense", table$graph)
+    sizes <- ifelse(table$n == table$n_y, table$n,
+                    paste(table$n, "+", table$n_y))
+    paste0(common, ", ", ifelse(table$margins == "gaussian", "",
+                                paste0(table$margins, ", ")),
+           "d = ", table$d, ", n = ", sizes,
+           ifelse(table$changed == 0, ", no change", ""))
+}
+
+# A few networks of large hubs have no Gaussian distribution, and are drawn
+# again.
+calibration_pair <- function(setting) {
+    for (attempt in 1:100) {
+        pair <- tryCatch(sim_gaussian(
+            d = setting$d, n = c(x = setting$n, y = setting$n_y),
+            graph = setting$graph, density = setting$density,
+            edge = setting$edge, change = -2 * setting$edge,
+            n_changed = setting$changed
+        ), kliep_error_positive_definite = function(condition) NULL,
+        kliep_error_size = function(condition) NULL)
+        if (!is.null(pair)) break
+    }
+    pair[c("x", "y")] <- with_margins(pair$x, pair$y, setting$margins)
+    pair
+}
+
+with_margins <- function(x, y, kind) {
+    d <- ncol(x)
+    # Each row divided by what makes a t with three degrees of freedom of it.
+    heavy <- function(x) x / sqrt(stats::rchisq(nrow(x), 3) / 3)
+    bend <- function(x) sign(x) * abs(x)^1.5 + x
+    switch(kind,
+        gaussian = list(x, y),
+        nonparanormal = list(bend(x), bend(y)),
+        t3 = list(heavy(x), heavy(y)),
+        lognormal = list(exp(1.5 * x), exp(1.5 * y)),
+        shifted = list(x, sweep(sweep(y, 2L, exp(stats::rnorm(d)), "*"), 2L,
+                                3 * stats::rnorm(d), "+")),
+        ties = list(round(2 * x), round(2 * y)),
+        outlier = list(replace(x, cbind(1L, seq_len(d)),
+                               10 * stats::rnorm(d)), y)
+    )
+}
+
+# Which edges changed, in the order of tests: (1, 2), (1, 3), (2, 3), ...
+changed_truth <- function(pair) {
+    partial <- lapply(pair$networks, function(network) {
+        stats::cov2cor(as.matrix(network))
+    })
+    apart <- abs(partial$x - partial$y) > 1e-10
+    apart[upper.tri(apart)]
+}
+
+# ---- methods ---------------------------------------------------------------
+
+# A method takes both samples and a false discovery rate and returns `found`,
+# TRUE for each edge that it reports, and what else is of interest.
+calibration_methods <- function() {
+    list("kliepnet" = on_ranks(method_changes),
+         "kliepnet, raw" = method_changes,
+         "node-wise" = on_ranks(method_nodewise))
+}
+
+on_ranks <- function(method) {
+    function(x, y, fdr) {
+        both <- npn_transform(x, y)
+        method(both$x, both$y, fdr)
+    }
+}
+
+one_thread <- kliep_control(threads = 1)
+
+method_changes <- function(x, y, fdr) {
+    result <- kliepnet:::find_changes(x, y, fdr = fdr, control = one_thread)
+    list(found = result$edges$changed, global = result$global,
+         support = nrow(result$support))
+}
+
+# As published (Xia, Cai and Cai, 2015), except that the penalties are two to a
+# tenth and not four.
+method_nodewise <- function(x, y, fdr, deltas = seq(2, 0.1, by = -0.1)) {
+    samples <- kliepnet:::check_samples(x, y)
+    d <- ncol(x)
+    model <- function(partial, n) {
+        rho <- partial * (abs(partial) >= 2 * sqrt(log(d) / n))
+        (1 - rho^2)^2 / n
+    }
+    share <- stats::pnorm(sqrt(log(d)), lower.tail = FALSE)
+    points <- share * (1:10) / 10
+    best <- list(misfit = Inf)
+    for (delta in deltas) {
+        tests <- kliepnet:::neighbour_tests(samples, one_thread,
+                                            deltas = delta)
+        w <- (tests$partial_x - tests$partial_y) /
+            sqrt(model(tests$partial_x, nrow(x)) +
+                     model(tests$partial_y, nrow(y)))
+        beyond <- vapply(stats::qnorm(1 - points), function(cut) {
+            sum(abs(w) > cut)
+        }, 0)
+        misfit <- sum((beyond / (points * d * (d - 1)) - 1)^2)
+        if (misfit < best$misfit) best <- list(misfit = misfit, w = w)
+    }
+    list(found = nodewise_cut(abs(best$w), d, fdr))
+}
+
+nodewise_cut <- function(w, d, fdr) {
+    cuts <- sort(w[w <= 2 * sqrt(log(d))])
+    false <- d * (d - 1) * stats::pnorm(cuts, lower.tail = FALSE)
+    reported <- length(w) + 1 - seq_along(cuts)
+    fine <- which(false / pmax(reported, 1) <= fdr)
+    w >= if (length(fine) > 0L) cuts[fine[1L]] else 2 * sqrt(log(d))
+}
+
+# The share of the changed edges that the best cut of the path's ranking has
+# with a false share of at most .2.
+oracle_power <- function(pair) {
+    if (nrow(pair$truth) == 0L) return(NA_real_)
+    both <- npn_transform(pair$x, pair$y)
+    path <- kliepnet:::screening_path(
+        kliepnet:::check_samples(both$x, both$y), one_thread
+    )
+    power_at(pr_curve(path, pair), 0.2)
+}
+
+# ---- runs ------------------------------------------------------------------
+
+# All runs of all settings, one after the other.
+calibration_runs <- function(settings, methods, fdr = 0.1,
+                             first = calibration_seeds,
+                             folder = calibration_folder) {
+    dir.create(folder, showWarnings = FALSE, recursive = TRUE)
+    parts <- lapply(seq_len(nrow(settings)), function(k) {
+        setting <- settings[k, ]
+        message("calibration: ", setting$setting)
+        do.call(rbind, lapply(seq_len(setting$runs), function(run) {
+            calibration_run(setting, first + run - 1L, methods, fdr, folder)
+        }))
+    })
+    do.call(rbind, parts)
+}
+
+# A method that is in the file already is not run again.
+calibration_run <- function(setting, seed, methods, fdr, folder) {
+    name <- gsub("[^a-z0-9_]+", "-", tolower(setting$setting))
+    file <- file.path(folder, paste0(name, "-", seed, ".rds"))
+    done <- if (file.exists(file)) readRDS(file)
+    left <- setdiff(c(names(methods), "oracle"), done$method)
+    if (length(left) == 0L) return(done)
+    pair <- with_seed(seed, calibration_pair(setting))
+    new <- lapply(left, function(method) {
+        set.seed(seed)
+        values <- if (method == "oracle") {
+            list(power = oracle_power(pair))
+        } else {
+            measure_method(methods[[method]], pair, fdr)
+        }
+        empty <- list(power = NA, false_share = NA, any = NA, reported = NA,
+                      support = NA, global = NA, seconds = NA, error = NA)
+        as.data.frame(c(list(setting = setting$setting, seed = seed,
+                             method = method),
+                        utils::modifyList(empty, values)))
+    })
+    done <- rbind(done, do.call(rbind, new))
+    saveRDS(done, file)
+    done
+}
+
+measure_method <- function(method, pair, fdr) {
+    truth <- changed_truth(pair)
+    seconds <- system.time(result <- tryCatch(
+        method(unname(pair$x), unname(pair$y), fdr),
+        error = function(condition) list(error = conditionMessage(condition))
+    ))[["elapsed"]]
+    if (!is.null(result$error)) return(result["error"])
+    found <- result$found
+    values <- list(
+        power = if (any(truth)) mean(found[truth]) else NA,
+        false_share = sum(found & !truth) / max(1, sum(found)),
+        any = any(found), reported = sum(found), support = result$support,
+        global = result$global, seconds = seconds
+    )
+    values[lengths(values) > 0L]
+}
+
+# ---- tables ----------------------------------------------------------------
+
+# Means over runs, one row for each setting and method.
+calibration_table <- function(runs) {
+    key <- paste(runs$setting, runs$method)
+    parts <- split(runs, factor(key, unique(key)))
+    do.call(rbind, unname(lapply(parts, function(rows) {
+        failed <- !is.na(rows$error)
+        kept <- rows[!failed, ]
+        data.frame(
+            setting = rows$setting[1L], method = rows$method[1L],
+            runs = nrow(rows), failed = sum(failed),
+            false_share = mean(kept$false_share),
+            false_share_se = standard_error_of(kept$false_share),
+            any = mean(kept$any), power = mean(kept$power),
+            power_se = standard_error_of(kept$power),
+            reported = mean(kept$reported), support = mean(kept$support),
+            global = mean(kept$global <= 0.1),
+            seconds = stats::median(kept$seconds)
+        )
+    })))
+}
+
+calibration_rows <- function(table) {
+    oracle <- table$power[table$method == "oracle"]
+    rows <- table[table$method != "oracle", ]
+    none <- is.na(oracle)
+    shown <- bench_row(
+        paste0(rows$setting, ": ", rows$method),
+        if (none) sprintf("any edge in %.3f", rows$any) else sprintf(
+            "false share %.2f (%.2f), power %.2f (oracle %.2f)",
+            rows$false_share, rows$false_share_se, rows$power, oracle
+        ),
+        sprintf("%d runs, %s", rows$runs, show_seconds(rows$seconds))
+    )
+    ours <- rows$method == "kliepnet"
+    goal <- if (none) at_most(rows$any[ours], 0.1, "") else at_most(
+        rows$false_share[ours] - 2 * rows$false_share_se[ours], 0.1,
+        " within two errors"
+    )
+    shown$goal[ours] <- goal$text
+    shown$met[ours] <- if (goal$met) "yes" else "no"
+    shown
+}
