@@ -34,7 +34,7 @@ test_that("checkpoints are kept in such folders, and go on from there", {
     pair <- awkward_pair(30)
     run <- function(...) {
         withr::local_seed(2)
-        kliep_test(pair$x, pair$y, n_perm = 6, level = 0.2, nlambda = 5,
+        kliep_test(pair$x, pair$y, n_perm = 6, alpha = 0.2, nlambda = 5,
                    ...)
     }
     plain <- run()
@@ -53,8 +53,8 @@ test_that("reports are written to such folders", {
     skip_if_not(rmarkdown::pandoc_available(), "no pandoc")
     folder <- awkward_folder()
     pair <- awkward_pair(40)
-    path <- kliep_path(pair$x, pair$y, nlambda = 5)
+    fit <- kliep_change(pair$x, pair$y, lambda2 = 0.2)
     file <- file.path(folder, "Bericht 3.html")
-    kliep_report(path, file = file)
+    kliep_report(fit, file = file)
     expect_gt(file.size(file), 1000)
 })
