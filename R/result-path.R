@@ -344,10 +344,16 @@ print.change_path <- function(x, ...) {
         print_edges(x)
     } else {
         print_rows(x)
-        cat("\nNext: kliep_select() or kliep_test() for a set of edges,",
-            "edges() for their ranking,\n  plot() for the path\n")
+        cat("\nNext: ", judging_verb(x), " for the edges that changed, edges() ",
+            "for their ranking,\n  plot()\n", sep = "")
     }
     invisible(x)
+}
+
+# What tells how many edges of this path are false.
+judging_verb <- function(path) {
+    if (is_baseline(path)) return("kliep_select()")
+    if (has_closed_form(path$spec$features)) "kliep_infer()" else "kliep_test()"
 }
 
 # A handful of rows, evenly over the path and with both ends.

@@ -248,8 +248,9 @@ say_edges <- function(selection) {
     n_edges <- nrow(edges(selection$fit))
     if (n_edges > 0L) {
         return(paste0("It detects ", count_of(n_edges, "edge"),
-                      "; `kliep_stability()` or `kliep_test()` tell how many ",
-                      "to believe in."))
+                      "; likelihood is generous with edges: `",
+                      judging_verb(selection$path), "` reports those that ",
+                      "changed, at a false discovery rate."))
     }
     paste("It detects no edge: with these samples, assuming no change",
           "predicts best.")

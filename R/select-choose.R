@@ -350,8 +350,12 @@ print.kliep_select <- function(x, ...) {
     print_candidates(x$scores)
     cat("\n")
     print_edges(x$fit)
-    cat("\nNext: kliep_test() and kliep_stability() for how many of them are",
-        "false, edges(),\n  plot(), $scores\n")
+    if (is_baseline(x$path)) {
+        cat("\nNext: edges(), plot(), $scores\n")
+    } else {
+        cat("\nNext: ", judging_verb(x$path), " for the edges that changed, ",
+            "edges(), plot(), $scores\n", sep = "")
+    }
     invisible(x)
 }
 
