@@ -250,7 +250,7 @@ say_edges <- function(selection) {
         return(paste0("It detects ", count_of(n_edges, "edge"),
                       "; likelihood is generous with edges: `",
                       judging_verb(selection$path), "` reports those that ",
-                      "changed, at a false discovery rate."))
+                      "chance does not explain."))
     }
     paste("It detects no edge: with these samples, assuming no change",
           "predicts best.")
