@@ -134,6 +134,8 @@ draw_unchanged <- function(lines, directed) {
 }
 
 draw_changes <- function(lines, directed) {
+    # A scale without anything to scale makes newer versions of ggplot2 warn.
+    if (nrow(lines) == 0L) return(NULL)
     lines$kind <- factor(lines$kind, intersect(names(kind_lines),
                                                lines$kind))
     widths <- ifelse(names(kind_lines) == "absent", 0.4, 0.9)
