@@ -54,7 +54,8 @@
 #' @section How far to trust it:
 #' `make bench ONLY=calibration` in the source tree measures how often what is
 #' reported is false, over sizes, networks and margins. Intervals hold for an
-#' edge that is chosen beforehand. The data choose the support: an edge that has
+#' edge that is chosen beforehand, and are those of the direct test: where `test`
+#' is `"node-wise"`, look at `partial_x` and `partial_y`. The data choose the support: an edge that has
 #' not changed and is in it by chance is estimated too far from zero, and its
 #' interval mostly misses zero. Its q-value takes this into account only in so
 #' far as the support is no larger than it has to be.
@@ -77,8 +78,8 @@
 #'   [`confint()`][confint.kliep_infer] and the other methods of results:
 #'   * `estimates`: a data frame with one row for each edge: `from`, `to`,
 #'     `estimate`, `se`, `lower`, `upper`, `p_value` (both tests combined),
-#'     `q_value`, `p_direct` and `p_nodewise` (each test by itself), `z` (of the
-#'     direct test, moderated), `in_support`, `partial_x` and `partial_y` (the
+#'     `q_value`, `p_direct` and `p_nodewise` (each test by itself), `test` (the
+#'     one with the smaller p-value), `z` (of the direct test, moderated), `in_support`, `partial_x` and `partial_y` (the
 #'     debiased partial correlations) and `changed`, whether the edge is
 #'     reported;
 #'   * `global`: the test of no change at all, a list of `p_value`, the largest
@@ -178,6 +179,8 @@ new_kliep_infer <- function(changes, spec, samples, level, call) {
         lower = table$estimate - half, upper = table$estimate + half,
         p_value = table$p_combined, q_value = table$q_value,
         p_direct = table$p_value, p_nodewise = table$p_nodewise,
+        test = ifelse(table$p_value <= table$p_nodewise, "direct",
+                      "node-wise"),
         table[c("z", "in_support", "partial_x", "partial_y", "changed")]
     )
     structure(
@@ -253,8 +256,8 @@ say_changes <- function(x) {
 print.kliep_infer <- function(x, most = 10L, ...) {
     cat(format(x), "", sep = "\n")
     cat(strwrap(say_changes(x), width = 78L), sep = "\n")
-    columns <- c("from", "to", "weight", "se", "lower", "upper", "p_value",
-                 "q_value")
+    columns <- c("from", "to", "weight", "lower", "upper", "partial_x",
+                 "partial_y", "q_value", "test")
     print_kept(edges(x)[columns], most)
     cat("\nNext: edges(), plot(), plot(type = \"calibration\"),",
         "$estimates for all edges\n")
@@ -303,8 +306,8 @@ confint.kliep_infer <- function(object, parm, level = object$level,
 #' @param lambda2 Not used.
 #' @param ... Must be empty.
 #' @return A data frame with one row for each edge: `from`, `to`, `weight` (the
-#'   estimate), `se`, `lower`, `upper`, `p_value`, `q_value`, `partial_x` and
-#'   `partial_y`; with `all` also `changed`.
+#'   estimate), `se`, `lower`, `upper`, `p_value`, `q_value`, `test`, `partial_x`
+#'   and `partial_y`; with `all` also `changed`.
 #' @export
 #' @examples
 #' set.seed(1)
@@ -321,7 +324,7 @@ edges.kliep_infer <- function(object, lambda2 = NULL, fdr = object$fdr,
     table$changed <- changed_at(object, fdr)
     names(table)[names(table) == "estimate"] <- "weight"
     columns <- c("from", "to", "weight", "se", "lower", "upper", "p_value",
-                 "q_value", "partial_x", "partial_y")
+                 "q_value", "test", "partial_x", "partial_y")
     found <- table[order(table$p_value), c(columns, if (all) "changed")]
     if (!all) found <- found[table$changed[order(table$p_value)], ]
     rownames(found) <- NULL

@@ -11,7 +11,11 @@ test_that("the edges that changed are reported, with what is known of them", {
     expect_gte(sum(paste(found$from, found$to) %in% truth), 3)
     expect_lte(sum(!paste(found$from, found$to) %in% truth), 1)
     expect_named(found, c("from", "to", "weight", "se", "lower", "upper",
-                          "p_value", "q_value", "partial_x", "partial_y"))
+                          "p_value", "q_value", "test", "partial_x",
+                          "partial_y"))
+    tests <- inferred$estimates
+    expect_identical(tests$test == "direct",
+                     tests$p_direct <= tests$p_nodewise)
     expect_equal(found$p_value, sort(found$p_value))
     expect_lte(inferred$global$p_value, 0.1)
     expect_identical(say_changes(inferred), paste0(
