@@ -54,11 +54,12 @@
 #' @section How far to trust it:
 #' `make bench ONLY=calibration` in the source tree measures how often what is
 #' reported is false, over sizes, networks and margins. Intervals hold for an
-#' edge that is chosen beforehand, and are those of the direct test: where `test`
-#' is `"node-wise"`, look at `partial_x` and `partial_y`. The data choose the support: an edge that has
-#' not changed and is in it by chance is estimated too far from zero, and its
-#' interval mostly misses zero. Its q-value takes this into account only in so
-#' far as the support is no larger than it has to be.
+#' edge that is chosen beforehand, and are those of the direct test: where
+#' `test` is `"node-wise"`, look at `partial_x` and `partial_y`. The data choose
+#' the support: an edge that has not changed and is in it by chance is estimated
+#' too far from zero, and its interval mostly misses zero. Its q-value takes
+#' this into account only in so far as the support is no larger than it has to
+#' be.
 #'
 #' @inheritParams kliep_test
 #' @param x,y The two samples, as for [kliep_path()], or a result of this
@@ -79,8 +80,9 @@
 #'   * `estimates`: a data frame with one row for each edge: `from`, `to`,
 #'     `estimate`, `se`, `lower`, `upper`, `p_value` (both tests combined),
 #'     `q_value`, `p_direct` and `p_nodewise` (each test by itself), `test` (the
-#'     one with the smaller p-value), `z` (of the direct test, moderated), `in_support`, `partial_x` and `partial_y` (the
-#'     debiased partial correlations) and `changed`, whether the edge is
+#'     one with the smaller p-value), `z` (of the direct test, moderated),
+#'     `in_support`, `partial_x` and `partial_y` (the debiased partial
+#'     correlations) and `changed`, whether the edge is
 #'     reported;
 #'   * `global`: the test of no change at all, a list of `p_value`, the largest
 #'     statistic (`largest`) and the sum of squares (`squares`);
@@ -306,8 +308,8 @@ confint.kliep_infer <- function(object, parm, level = object$level,
 #' @param lambda2 Not used.
 #' @param ... Must be empty.
 #' @return A data frame with one row for each edge: `from`, `to`, `weight` (the
-#'   estimate), `se`, `lower`, `upper`, `p_value`, `q_value`, `test`, `partial_x`
-#'   and `partial_y`; with `all` also `changed`.
+#'   estimate), `se`, `lower`, `upper`, `p_value`, `q_value`, `test`,
+#'   `partial_x` and `partial_y`; with `all` also `changed`.
 #' @export
 #' @examples
 #' set.seed(1)

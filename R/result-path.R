@@ -344,8 +344,8 @@ print.change_path <- function(x, ...) {
         print_edges(x)
     } else {
         print_rows(x)
-        cat("\nNext: ", judging_verb(x), " for the edges that changed, edges() ",
-            "for their ranking,\n  plot()\n", sep = "")
+        cat("\nNext: ", judging_verb(x), " for the edges that changed, ",
+            "edges() for their ranking,\n  plot()\n", sep = "")
     }
     invisible(x)
 }
