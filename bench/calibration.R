@@ -172,10 +172,10 @@ on_ranks <- function(method) {
     }
 }
 
-one_thread <- kliep_control(threads = 1)
+one_thread <- function() kliep_control(threads = 1)
 
 method_changes <- function(x, y, fdr) {
-    result <- kliepnet:::find_changes(x, y, fdr = fdr, control = one_thread)
+    result <- kliepnet:::find_changes(x, y, fdr = fdr, control = one_thread())
     list(found = result$edges$changed, global = result$global,
          support = nrow(result$support))
 }
