@@ -193,7 +193,7 @@ method_nodewise <- function(x, y, fdr, deltas = seq(2, 0.1, by = -0.1)) {
     points <- share * (1:10) / 10
     best <- list(misfit = Inf)
     for (delta in deltas) {
-        tests <- kliepnet:::neighbour_tests(samples, one_thread,
+        tests <- kliepnet:::neighbour_tests(samples, one_thread(),
                                             deltas = delta)
         w <- (tests$partial_x - tests$partial_y) /
             sqrt(model(tests$partial_x, nrow(x)) +
@@ -221,7 +221,7 @@ oracle_power <- function(pair) {
     if (nrow(pair$truth) == 0L) return(NA_real_)
     both <- npn_transform(pair$x, pair$y)
     path <- kliepnet:::screening_path(
-        kliepnet:::check_samples(both$x, both$y), one_thread
+        kliepnet:::check_samples(both$x, both$y), one_thread()
     )
     power_at(pr_curve(path, pair), 0.2)
 }
