@@ -15,7 +15,7 @@ timed <- function(work) {
 reached_gap <- function(path) {
     steps <- path$diagnostics
     scale <- pmax(abs(steps$objective), 1e-3)
-    steps$status == "converged" & steps$gap <= path$control$tol * scale
+    steps$status == "converged" & steps$gap <= path$spec$control$tol * scale
 }
 
 # One and two threads, where there are two cores.
