@@ -24,18 +24,14 @@ check_candidates <- function(spec, given, method = "kliep") {
 kliep_candidates <- function(spec, given) {
     bases <- if (is_spec_list(spec)) spec else list(spec)
     varied <- vary_settings(given)
-    several <- names(Filter(function(values) length(values) > 1L,
-                            attr(varied, "values")))
-    names <- names(bases)
     made <- lapply(seq_along(bases), function(at) {
-        own <- if (!is.null(names)) names[at] else ""
         lapply(varied, function(settings) {
-            spec <- as_spec(bases[[at]], settings$values)
-            label <- c(if (nzchar(own)) own, settings$label)
-            list(spec = spec, several = several, label = label, own = own)
+            list(spec = as_spec(bases[[at]], settings$values),
+                 own = c(names(bases)[at], settings$label))
         })
     })
-    label_candidates(unlist(made, recursive = FALSE))
+    several <- names(which(lengths(attr(varied, "values")) > 1L))
+    label_candidates(unlist(made, recursive = FALSE), several)
 }
 
 is_spec_list <- function(spec) {
@@ -92,27 +88,32 @@ as_feature_list <- function(features) {
     )
 }
 
-# A candidate is called by its own name, or by its features; then by what else
-# the candidates differ in.
-label_candidates <- function(candidates) {
+# A candidate is called by its own name, and by the settings of which `several`
+# values were given; or by its features, and by all that the candidates differ
+# in.
+label_candidates <- function(candidates, several) {
     specs <- lapply(candidates, `[[`, "spec")
     differ <- Filter(function(name) {
         length(unique(lapply(specs, `[[`, name))) > 1L
     }, c("lambda1", "direction", "normalizer", "penalty", "standardize",
          "robust"))
     lapply(candidates, function(candidate) {
-        spec <- candidate$spec
-        settings <- vapply(differ, function(name) {
-            value <- spec[[name]]
-            if (is.numeric(value)) paste(name, "=", format(value)) else
-                paste(name, if (is.null(value)) "default" else value)
-        }, "")
-        name <- paste(c(candidate$label, character()), collapse = ", ")
-        if (!nzchar(name)) name <- name_features(spec$features)
-        if (nzchar(candidate$own)) settings <- character()
-        list(spec = spec, name = name,
-             label = paste(c(name, settings), collapse = ", "))
+        own <- paste(candidate$own[nzchar(candidate$own)], collapse = ", ")
+        named <- nzchar(own)
+        shown <- if (named) intersect(differ, several) else differ
+        name <- if (named) own else name_features(candidate$spec$features)
+        list(spec = candidate$spec, name = name,
+             label = paste(c(name, setting_labels(candidate$spec, shown)),
+                           collapse = ", "))
     })
+}
+
+setting_labels <- function(spec, names) {
+    vapply(names, function(name) {
+        value <- spec[[name]]
+        if (is.numeric(value)) paste(name, "=", format(value)) else
+            paste(name, if (is.null(value)) "default" else value)
+    }, "")
 }
 
 # Another method has no specification; it may have features and a ridge.

@@ -227,6 +227,12 @@ test_that("a list of specifications is a list of candidates by name", {
     ), folds = 2, nlambda = 3))
     expect_identical(unique(chosen$scores$candidate),
                      c("paper", "ours", "concave"))
+    both <- withr::with_seed(1, kliep_select(pair$x, pair$y, list(
+        paper = kliep_spec_paper(), ours = kliep_spec()
+    ), lambda1 = c(0.1, 1), folds = 2, nlambda = 3))
+    expect_identical(unique(both$scores$candidate),
+                     c("paper, lambda1 = 0.1", "paper, lambda1 = 1",
+                       "ours, lambda1 = 0.1", "ours, lambda1 = 1"))
     # A candidate scores what it scores alone, on the same folds.
     alone <- withr::with_seed(1, kliep_select(pair$x, pair$y,
                                               kliep_spec_paper(), folds = 2,
