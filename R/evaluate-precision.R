@@ -50,7 +50,7 @@ new_pr_curve <- function(points, curve, ranking, rank, n_changed, n_pairs) {
 #' ones (Davis and Goadrich 2006): a straight line between two points would
 #' promise too much.
 #'
-#' @param path A `change_path`, of whichever method, or a `change`. Of a
+#' @param path A `change_path`, of whichever method. Of a
 #'   [kliep_select()] the path is taken.
 #' @param truth The changed edges: a `network_pair`, as the simulators
 #'   `sim_*()` return it; a data frame with columns `from` and `to`, of

@@ -27,8 +27,9 @@
 #' `"p/q"` fits the density ratio of `x` to `y`, the objective above, which
 #' weights the rows of `y`. `"q/p"` fits the ratio of `y` to `x` by the same
 #' objective with the samples exchanged and \eqn{\theta}{theta} replaced by
-#' \eqn{-\theta}{-theta}. `"symmetric"` minimises the sum of both losses, and
-#' treats the samples alike.
+#' \eqn{-\theta}{-theta}. `"symmetric"`, the default, minimises the sum of both
+#' losses, and treats the samples alike. The solvers `"primal"` and `"dual"` of
+#' the paper fit its direction, `"p/q"`, unless another one is specified.
 #'
 #' @section Normalizer:
 #' The `"empirical"` normaliser is the mean over the sample in the denominator,
@@ -45,7 +46,10 @@
 #' weight, so that a few cannot dominate a fit in many dimensions. With fewer
 #' observations than variables it needs `lambda1 > 0`.
 #' [`predict()`][predict.change_path] and [kliep_select()] evaluate the fitted
-#' ratio in the same way for both.
+#' ratio in the same way for both. `"auto"`, the default, is `"gaussian"` for
+#' these features where `lambda1` is positive, the solver is `"auto"`, and there
+#' are at most 2,000 variables, whose matrices fit into memory; otherwise it is
+#' `"empirical"`.
 #'
 #' @section Penalty:
 #' The `"group_lasso"` of the objective above shrinks every detected factor,
@@ -172,21 +176,23 @@
 #'   answer.
 #' @param control Accuracy, iterations and threads: [kliep_control()].
 #' @param progress Show a progress bar when the fit takes long?
+#' @param spec A specification ([kliep_spec()]) or a result whose estimator to
+#'   use; arguments that are given replace its settings.
 #' @param ... How to find the two samples in `x`, where it holds both: see
 #'   [two_samples()]. For `kliep_change()` also `penalty_factor`, `penalty`,
-#'   `gamma`, `robust`, `standardize`, `direction`, `normalizer`, `solver`,
-#'   `control` and `progress`, as above.
+#'   `gamma`, `robust`, `standardize`, `direction`, `normalizer`, `solver` and
+#'   `control`, as above.
 #'
-#' @return An object of class `change_path`, with [print()] and [summary()]
-#'   methods, [`coef()`][coef.change_path], [edges()],
+#' @return An object of class `kliep_path`, a kind of `change_path`, with
+#'   [print()] and [summary()] methods, [`coef()`][coef.change_path], [edges()],
 #'   [`predict()`][predict.change_path] and [`plot()`][plot.change_path]. Its
-#'   parts for direct use are `$lambda2`, `$lambda_max`, `$passes` (how often
-#'   the solver had to go through all factors of a large problem) and
-#'   `$diagnostics`, a data frame with one row for each `lambda2`: `lambda2`,
+#'   parts for direct use are `$spec` (the specification), `$lambda2`,
+#'   `$lambda_max`, `$passes` (how often the solver had to go through all
+#'   factors of a large problem) and `$diagnostics`, a data frame with one row for each `lambda2`: `lambda2`,
 #'   `objective`, `gap`, `kkt`, `n_detected` (factors), `n_edges`,
 #'   `effective_size`, `iterations`, `status` and `seconds`, of which the first
 #'   row's include the search for `$lambda_max`. `kliep_change()` returns a
-#'   `change`, which is a `change_path` of length one.
+#'   `kliep_change`, which is a `change_path` of length one.
 #'
 #' @references
 #' Liu, S., Quinn, J. A., Gutmann, M. U., Suzuki, T. and Sugiyama, M. (2014).

@@ -82,7 +82,7 @@
 #'   * `edges`: a data frame with one row for each window and edge: `window`,
 #'     `start`, `end`, `from`, `to` and `weight`, and with `n_perm`
 #'     `p_value` and `p_adjusted`;
-#'   * `fits`: the chosen `change` of each window, `NULL` if it failed;
+#'   * `fits`: the chosen fit of each window, `NULL` if it failed;
 #'   * `reference`: a list with the number of its observations `n`, and `start`
 #'     and `end` if it is one stretch of the series;
 #'   * `failures`: the windows that failed, with `message` and `seed`.

@@ -95,7 +95,7 @@ spread_apart <- function(positions, distance) {
 #' squares with a plus sign (higher in `x`) or a minus sign for up to 40
 #' variables, beyond that full (higher in `x`) and open dots.
 #'
-#' @param object,x A `change_path` or a `change`.
+#' @param object,x A `change_path`.
 #' @param type What to draw.
 #' @param truth For `"path"`, the changed edges, if known, in any form that
 #'   [pr_curve()] takes: a simulated pair, a data frame or an adjacency matrix.

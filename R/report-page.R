@@ -19,7 +19,7 @@
 #' between two networks"; `rmarkdown::draft("report.Rmd",
 #' template = "change_report", package = "kliepnet")` begins one elsewhere.
 #'
-#' @param fit A `change_path` or `change`, or the result of [kliep_select()],
+#' @param fit A `change_path`, or the result of [kliep_select()],
 #'   [kliep_test()], [kliep_stability()], [kliep_infer()] or [kliep_debias()].
 #' @param file Where to write the page. A file that is there is replaced once
 #'   the new one is complete.

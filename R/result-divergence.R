@@ -17,7 +17,7 @@
 #' as in the objective of [kliep_path()], and estimate less than the
 #' divergence, the more so the larger `robust`.
 #'
-#' @param object A `change_path` or `change` from [kliep_path()] or
+#' @param object A `change_path` from [kliep_path()] or
 #'   [kliep_change()], or the result of [kliep_select()].
 #' @param newx,newy Further observations of P and Q, with the variables of the
 #'   fit. [kliep_select()] has held some out already.

@@ -65,7 +65,7 @@ vertex_changes <- function(graph) {
 #' and everything that reads its objects, or the symmetric matrix of their
 #' weights.
 #'
-#' @param object,x A `change_path` or `change`, or the result of
+#' @param object,x A `change_path`, or the result of
 #'   [kliep_select()], [kliep_test()], [kliep_stability()] or [kliep_debias()].
 #' @param lambda2 For a path or a selection, one value on the path, as in
 #'   [edges()].

@@ -14,7 +14,7 @@ generics::glance
 #' `tidy()` gives what was found in the form that packages around \pkg{broom}
 #' read: one row for each edge, and broom's names for what it has names for.
 #'
-#' @param x A `change_path` or `change`, or the result of [kliep_select()],
+#' @param x A `change_path`, or the result of [kliep_select()],
 #'   [kliep_test()], [kliep_stability()], [kliep_debias()] or
 #'   [kliep_windows()].
 #' @param lambda2 For a path, one value on it; `NULL` is all of them. For a

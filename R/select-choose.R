@@ -77,7 +77,7 @@
 #'   [`plot()`][plot.kliep_select], [edges()], [`coef()`][coef.change_path],
 #'   [`predict()`][predict.change_path] and [kl_divergence()] of what was
 #'   chosen:
-#'   * `fit`: the chosen `change`, fitted to all data;
+#'   * `fit`: the chosen fit, made to all data;
 #'   * `path`: the path it was chosen from;
 #'   * `scores`: a data frame with a row for each candidate and `lambda2`:
 #'     `candidate`, `features`, `lambda1`, `lambda2`, `score`, `se`, `kl` (the
