@@ -188,11 +188,11 @@
 #'   [`predict()`][predict.change_path] and [`plot()`][plot.change_path]. Its
 #'   parts for direct use are `$spec` (the specification), `$lambda2`,
 #'   `$lambda_max`, `$passes` (how often the solver had to go through all
-#'   factors of a large problem) and `$diagnostics`, a data frame with one row for each `lambda2`: `lambda2`,
-#'   `objective`, `gap`, `kkt`, `n_detected` (factors), `n_edges`,
-#'   `effective_size`, `iterations`, `status` and `seconds`, of which the first
-#'   row's include the search for `$lambda_max`. `kliep_change()` returns a
-#'   `kliep_change`, which is a `change_path` of length one.
+#'   factors of a large problem) and `$diagnostics`, a data frame with one row
+#'   for each `lambda2`: `lambda2`, `objective`, `gap`, `kkt`, `n_detected`
+#'   (factors), `n_edges`, `effective_size`, `iterations`, `status` and
+#'   `seconds`, of which the first row's include the search for `$lambda_max`.
+#'   `kliep_change()` returns a `kliep_change`, which is a `change_path` of length one.
 #'
 #' @references
 #' Liu, S., Quinn, J. A., Gutmann, M. U., Suzuki, T. and Sugiyama, M. (2014).
