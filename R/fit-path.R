@@ -192,7 +192,8 @@
 #'   for each `lambda2`: `lambda2`, `objective`, `gap`, `kkt`, `n_detected`
 #'   (factors), `n_edges`, `effective_size`, `iterations`, `status` and
 #'   `seconds`, of which the first row's include the search for `$lambda_max`.
-#'   `kliep_change()` returns a `kliep_change`, which is a `change_path` of length one.
+#'   `kliep_change()` returns a `kliep_change`, which is a `change_path` of
+#'   length one.
 #'
 #' @references
 #' Liu, S., Quinn, J. A., Gutmann, M. U., Suzuki, T. and Sugiyama, M. (2014).
