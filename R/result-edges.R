@@ -148,6 +148,42 @@ edges.kliep_debias <- function(object, lambda2 = NULL,
     found
 }
 
+#' The edges that changed
+#'
+#' The edges that an inference reports, smallest p-value first.
+#'
+#' @param object The result of [kliep_infer()].
+#' @param fdr The false discovery rate; by default that of the inference.
+#' @param all List the edges below the cut, too? The column `changed` says
+#'   which are reported.
+#' @param lambda2 Not used.
+#' @param ... Must be empty.
+#' @return A data frame with one row for each edge: `from`, `to`, `weight` (the
+#'   estimate), `se`, `lower`, `upper`, `p_value`, `q_value`, `test`,
+#'   `partial_x` and `partial_y`; with `all` also `changed`.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 400, n_changed = 3)
+#' result <- kliep_infer(pair$x, pair$y)
+#' edges(result)
+#' head(edges(result, all = TRUE))
+edges.kliep_infer <- function(object, lambda2 = NULL, fdr = object$fdr,
+                              all = FALSE, ...) {
+    check_dots(list(...), names(formals()), "edges")
+    fdr <- check_fraction(fdr, "fdr")
+    all <- check_flag(all, "all")
+    table <- object$estimates
+    table$changed <- changed_at(object, fdr)
+    names(table)[names(table) == "estimate"] <- "weight"
+    columns <- c("from", "to", "weight", "se", "lower", "upper", "p_value",
+                 "q_value", "test", "partial_x", "partial_y")
+    found <- table[order(table$p_value), c(columns, if (all) "changed")]
+    if (!all) found <- found[table$changed[order(table$p_value)], ]
+    rownames(found) <- NULL
+    found
+}
+
 #' The edges that have changed, window by window
 #'
 #' @param object The result of [kliep_windows()].

@@ -23,8 +23,9 @@
 #' path <- kliep_path(pair$x, pair$y, nlambda = 15)
 #' head(as.data.frame(path))
 #' head(as.data.frame(kliep_debias(path)))
-as.data.frame.change_path <- function(x, row.names = NULL, optional = FALSE,
-                                      ...) {
+as.data.frame.change_path <- function(
+    x, row.names = NULL, optional = FALSE, ... # nolint: object_name_linter.
+) {
     check_dots(list(...), names(formals()), "as.data.frame")
     if (is_change(x)) return(edges(x))
     found <- edge_weights(x)
@@ -36,7 +37,9 @@ as.data.frame.change_path <- function(x, row.names = NULL, optional = FALSE,
 
 # A method that hands out one table of the result.
 table_method <- function(table) {
-    function(x, row.names = NULL, optional = FALSE, ...) {
+    function(
+        x, row.names = NULL, optional = FALSE, ... # nolint: object_name_linter.
+    ) {
         check_dots(list(...), c("x", "row.names", "optional"), "as.data.frame")
         table(x)
     }

@@ -77,13 +77,14 @@ test_that("steps that rounding swallows do not keep the primal solver", {
     set.seed(1)
     y <- matrix(rpois(60, 0.7), 20)
     path <- NULL
-    took <- in_loops(function() suppressWarnings(
-        path <<- paper_path(x, y, lambda1 = 1e-3, nlambda = 6,
-                            standardize = "none", direction = "q/p",
-                            solver = "primal",
-                            control = kliep_control(max_iter = 2000)),
-        classes = "kliep_warning"
-    ))
+    took <- in_loops(function() {
+        suppressWarnings(classes = "kliep_warning", {
+            path <<- paper_path(x, y, lambda1 = 1e-3, nlambda = 6,
+                                standardize = "none", direction = "q/p",
+                                solver = "primal",
+                                control = kliep_control(max_iter = 2000))
+        })
+    })
     expect_true(all(path$diagnostics$status %in% c("converged", "max_iter")))
     expect_lt(took, 100)
 })
