@@ -52,7 +52,7 @@
 #' pair <- sim_gaussian(d = 10, n = 200, n_changed = 3)
 #' # A monotone transform of each variable is undone ...
 #' both <- npn_transform(exp(pair$x), exp(pair$y))
-#' edges(moment_path(both$x, both$y, lambda = 0.3))
+#' edges(moment_path(both$x, both$y, lambda2 = 0.3))
 #' # ... and leaves no trace in the correlations.
 #' all.equal(npn_transform(exp(pair$x), method = "skeptic"),
 #'           npn_transform(pair$x, method = "skeptic"))
