@@ -1,10 +1,14 @@
 # Which edges changed: every edge tested given a support that takes up what
 # has changed, with a null from shuffles.
 #
-# With D the difference of the precision matrices (y less x) of two samples
-# standardised one by one, G(D) = sym(S_x D S_y) - (S_x - S_y) is zero at the
-# truth. It is solved on the factors that one step of the path selects, and
-# every edge is tested by what is left of its own equation.
+# With D the difference of the precision matrices (y less x) of two samples,
+# G(D) = sym(S_x D S_y) - (S_x - S_y) is zero at the truth. It is solved on the
+# factors that one step of the path selects, and every edge is tested by what is
+# left of its own equation.
+#
+# Each variable is in units of the standard deviation of what the others leave
+# of it. There D is a difference of partial correlations. In units of the
+# standard deviation itself, the edges beside one that changed differ, too.
 
 # ---- all of it -------------------------------------------------------------
 
@@ -22,11 +26,12 @@ find_changes <- function(x, y, fdr = 0.1, shuffles = 49L,
     if (turned) samples[c("x", "y")] <- samples[c("y", "x")]
     draw <- function(name) if (progress) progress_bar(name)
     null <- shuffle_null(samples, shuffles, control, draw("Shuffling"))
-    path <- screening_path(samples, control)
-    # A support that holds less than what is found at .1 leaves changes out.
-    chosen <- choose_support(samples, path, null, control, max(fdr, 0.1))
     near <- neighbour_tests(samples, control, draw("Regressing"))
     near$p_value <- p_from_null(near$moderated$z, null)
+    scaled <- near[c("x", "y")]
+    path <- screening_path(scaled, control)
+    # A support that holds less than what is found at .1 leaves changes out.
+    chosen <- choose_support(scaled, path, null, control, max(fdr, 0.1))
     edges <- edge_table(samples, chosen, near, if (turned) -1 else 1)
     global <- global_p_value(null)
     edges$changed <- global <= fdr & edges$q_value <= fdr
@@ -94,10 +99,12 @@ pair_key <- function(pairs) (pairs$to - 1) * pairs$to / 2 + pairs$from
 
 # ---- tests given a support -------------------------------------------------
 
-# `support` has columns `from` <= `to`, numbers of variables; a variable alone
-# is a factor, too. NULL where the samples cannot tell its factors apart.
-score_edges <- function(samples, support, control, on_progress = NULL) {
-    rust_score_edges(samples$x, samples$y,
+# `scaled` has for each sample its `values` and the `squares` (mean 1) by which
+# their scales were estimated. `support` has columns `from` <= `to`, numbers of
+# variables; a variable alone is a factor, too. NULL where the samples cannot
+# tell its factors apart.
+score_edges <- function(scaled, support, control, on_progress = NULL) {
+    rust_score_edges(scaled$x, scaled$y,
                      list(from = as.integer(support$from),
                           to = as.integer(support$to)),
                      control$threads, on_progress)
@@ -178,10 +185,11 @@ global_p_value <- function(null) {
 
 # Supports come from here. A selection that takes in too much makes a good
 # screen.
-screening_path <- function(samples, control) {
+screening_path <- function(scaled, control) {
     suppressWarnings(classes = "kliep_warning", kliep_path(
-        samples$x, samples$y, lambda1 = 0.1, direction = "symmetric",
-        normalizer = "gaussian", nlambda = 60L, control = control
+        scaled$x$values, scaled$y$values, lambda1 = 0.1,
+        direction = "symmetric", normalizer = "gaussian", nlambda = 60L,
+        standardize = "none", control = control
     ))
 }
 
@@ -203,24 +211,27 @@ path_support <- function(path, size) {
 # they are found, or the z of all edges spread. Too large a one costs power, and
 # estimates of what it took in by chance are the tests most often wrong. So it
 # is the first on the path with nothing found outside, or with the bulk of all z
-# that of the null.
-choose_support <- function(samples, path, null, control, level = 0.1) {
-    most <- max(1, 0.75 * min(nrow(samples$x), nrow(samples$y)))
+# that of the null and no more found outside than there is inside: where most
+# edges are found, the rest is no bulk.
+choose_support <- function(scaled, path, null, control, level = 0.1) {
+    n <- c(nrow(scaled$x$values), nrow(scaled$y$values))
+    most <- max(1, 0.75 * min(n))
     cut <- null_quantile(null, 0.95)
     best <- NULL
     for (size in support_sizes[support_sizes <= most]) {
         support <- path_support(path, size)
         if (!is.null(best) && nrow(support) == nrow(best$support)) next
-        now <- test_support(samples, support, null, control, level)
+        now <- test_support(scaled, support, null, control, level)
         # Factors that depend on each other end the search.
         if (is.null(now)) break
         now$steps <- c(best$steps, nrow(now$support))
         best <- now
         bulk <- abs(best$tests$moderated$z[!best$found])
-        closed <- !any(found_outside(best))
-        if (closed || sum(bulk > cut) <= 0.05 * length(bulk)) break
+        outside <- sum(found_outside(best))
+        spread <- sum(bulk > cut) > 0.05 * length(bulk)
+        if (outside == 0L || (!spread && outside <= nrow(support))) break
     }
-    close_support(samples, best, null, control, level)
+    close_support(scaled, best, null, control, level)
 }
 
 # Which of the edges found are not in the support.
@@ -230,8 +241,8 @@ found_outside <- function(best) {
 }
 
 # The tests given a support, and what they find.
-test_support <- function(samples, support, null, control, level) {
-    tests <- score_edges(samples, support, control)
+test_support <- function(scaled, support, null, control, level) {
+    tests <- score_edges(scaled, support, control)
     if (is.null(tests)) return(NULL)
     p_value <- p_from_null(tests$moderated$z, null)
     list(support = support, tests = tests, p_value = p_value,
@@ -240,7 +251,7 @@ test_support <- function(samples, support, null, control, level) {
 
 # What is found outside the support belongs in it: left out, it makes its
 # neighbours look changed, the more so the larger the samples are.
-close_support <- function(samples, best, null, control, level) {
+close_support <- function(scaled, best, null, control, level) {
     for (round in 1:6) {
         found <- which(best$found)
         pairs <- pair_from_index(found)
@@ -249,7 +260,7 @@ close_support <- function(samples, best, null, control, level) {
         first <- order(best$p_value[found[new]])
         first <- utils::head(first, max(10, ceiling(sum(new) / 2)))
         support <- rbind(best$support, pairs[new, , drop = FALSE][first, ])
-        now <- test_support(samples, support, null, control, level)
+        now <- test_support(scaled, support, null, control, level)
         if (is.null(now)) break
         now$steps <- c(best$steps, nrow(now$support))
         best <- now

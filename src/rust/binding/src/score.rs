@@ -4,7 +4,7 @@ use crate::convert::{self, count, counts, doubles, flag, integers, matrix, named
 use crate::guard::{guard, Failure, Result};
 use crate::run::run;
 use extendr_api::prelude::*;
-use kliepnet_core::inference::score::{self, LogisticSettings, Moderated, Null, Pair, Seen};
+use kliepnet_core::inference::score::{self, LogisticSettings, Moderated, Null, Pair, Scaled, Seen};
 
 extendr_module! {
     mod score;
@@ -23,8 +23,26 @@ fn from_zero(numbers: &[i32], name: &str) -> Result<Vec<usize>> {
     numbers.iter().map(one).collect()
 }
 
-/// All edges given the factors of a support, pairs `from` <= `to` counted from 1. NULL where the samples
-/// cannot tell these apart.
+/// A sample that was scaled before: a list of `values` and the `squares` behind its scales.
+fn scaled(list: &Robj, name: &'static str) -> Result<Scaled> {
+    let fields = Fields::new(list, name)?;
+    let (values, squares) = (fields.get("values")?, fields.get("squares")?);
+    Ok(Scaled::from_parts(matrix(&values, "values")?, matrix(&squares, "squares")?)?)
+}
+
+fn scaled_for_r(scaled: &Scaled) -> Result<Robj> {
+    let sample = scaled.sample();
+    let shape = (sample.variables(), sample.rows());
+    let table = |values: &[f64]| match ndarray::ArrayView2::from_shape(shape, values) {
+        Ok(by_variable) => convert::matrix_for_r(by_variable.reversed_axes()),
+        Err(wrong) => Err(Failure::argument(wrong.to_string())),
+    };
+    named_list([("values", table(sample.values())?), ("squares", table(scaled.all_squares())?)])
+}
+
+/// All edges given the factors of a support, pairs `from` <= `to` counted from 1. Samples are lists of
+/// `values` and `squares`, as `neighbour_tests` returns them. NULL where they cannot tell the factors
+/// apart.
 #[extendr]
 fn score_edges(x: Robj, y: Robj, support: Robj, threads: Robj, on_progress: Robj) -> Robj {
     guard(|| {
@@ -35,9 +53,9 @@ fn score_edges(x: Robj, y: Robj, support: Robj, threads: Robj, on_progress: Robj
             return Err(Failure::argument("`from` and `to` differ in length"));
         }
         let pairs: Vec<(usize, usize)> = from.into_iter().zip(to).collect();
-        let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
+        let samples = [scaled(&x, "x")?, scaled(&y, "y")?];
         let tests = run(count(&threads, "threads")?, &on_progress, |monitor| {
-            let tests = score::score_edges(&Pair::new(x, y)?, &pairs, monitor)?;
+            let tests = score::score_edges(&samples, &pairs, monitor)?;
             Ok(tests.map(|tests| (score::moderate(&tests.statistics), tests)))
         })?;
         let Some((moderated, tests)) = tests else {
@@ -113,6 +131,8 @@ fn neighbour_tests(x: Robj, y: Robj, deltas: Robj, threads: Robj, on_progress: R
             ("misfit", Robj::from(tests.misfit)),
             ("partial_x", Robj::from(tests.partial_x)),
             ("partial_y", Robj::from(tests.partial_y)),
+            ("x", scaled_for_r(&tests.scaled[0])?),
+            ("y", scaled_for_r(&tests.scaled[1])?),
         ])
     })
 }

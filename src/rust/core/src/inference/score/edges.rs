@@ -1,8 +1,8 @@
 //! Every edge tested given a support, in blocks of edges.
 //!
 //! With `M = D S_y - I` and `N = S_x D + I`, an observation moves `G` by `sym(E_x M)` or `sym(N E_y)`,
-//! `E = x x' - (q S + S q) / 2`, `q = diag(x^2)`: the second part is what the estimated standard
-//! deviations take away. An edge outside of the support is tested by its own `G`, after the projection
+//! `E = x x' - (q S + S q) / 2`: the second part is what the estimated scales take away. Where these
+//! are standard deviations, `q = diag(x^2)`; where they are those of residuals e, `q = diag(e^2)`. An edge outside of the support is tested by its own `G`, after the projection
 //! of these influences on those of the support; one inside by its estimate.
 //!
 //! Both samples are treated alike: `M' = D S + sigma I`, where S is the *other* sample's, and sigma is -1
@@ -12,7 +12,7 @@
 
 use super::edge_count;
 use super::moderate::{freedom, Statistics};
-use super::sample::{Pair, Sample};
+use super::sample::{Sample, Scaled};
 use super::support::{share, MomentPair, Solved};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -38,22 +38,26 @@ pub struct ScoreTests {
 /// Test every edge given the factors (i <= j) of a support; `None` where the samples cannot tell these
 /// apart.
 pub fn score_edges(
-    pair: &Pair,
+    [x, y]: &[Scaled; 2],
     support: &[(usize, usize)],
     monitor: &Monitor,
 ) -> Result<Option<ScoreTests>> {
-    let d = pair.variables();
+    let d = x.sample().variables();
+    if y.sample().variables() != d {
+        return Err(Error::Argument("both samples must have the same variables".into()));
+    }
     if support.iter().any(|(i, j)| i > j || *j >= d) {
         return Err(Error::Argument("a support has pairs i <= j of variables".into()));
     }
     let stride = d.div_ceil(COLS) * COLS;
-    let moments = MomentPair { stride, x: pair.x.moments(stride), y: pair.y.moments(stride) };
+    let moments =
+        MomentPair { stride, x: x.sample().moments(stride), y: y.sample().moments(stride) };
     let Some(solved) = Solved::new(support, &moments) else {
         return Ok(None);
     };
     let sides = [
-        Side::new(&pair.x, &moments.x, &moments.y, -1.0, &solved, stride),
-        Side::new(&pair.y, &moments.y, &moments.x, 1.0, &solved, stride),
+        Side::new(x, &moments.x, &moments.y, -1.0, &solved, stride),
+        Side::new(y, &moments.y, &moments.x, 1.0, &solved, stride),
     ];
     let size = support.len();
     let inverse = Panels::pack(size, size, |k| &solved.inverse[k * size..][..size], None);
@@ -80,7 +84,9 @@ struct Side<'a> {
     lifted: Vec<f64>,
     /// `S M`, row by row.
     product: Vec<f64>,
-    /// All variables, panels of observations.
+    /// The squares behind the scales, panels of observations.
+    squares: Panels<ROWS>,
+    /// All variables likewise.
     values: Panels<ROWS>,
     /// `x M / 2` likewise.
     half: Panels<ROWS>,
@@ -90,7 +96,7 @@ struct Side<'a> {
     common: Panels<ROWS>,
 }
 
-/// The coefficients of an edge's own terms: `x_i w_j / 2 + x_j w_i / 2 - first x_i^2 - second x_j^2 -
+/// The coefficients of an edge's own terms: `x_i w_j / 2 + x_j w_i / 2 - first q_i - second q_j -
 /// constant`.
 struct Own {
     first: f64,
@@ -100,13 +106,14 @@ struct Own {
 
 impl<'a> Side<'a> {
     fn new(
-        sample: &'a Sample,
+        scaled: &'a Scaled,
         moments: &'a [f64],
         other: &[f64],
         sign: f64,
         solved: &Solved,
         stride: usize,
     ) -> Self {
+        let sample = scaled.sample();
         let (rows, d) = (sample.rows(), sample.variables());
         let lifted = solved.times(other, stride);
         let mut product = moments.to_vec();
@@ -127,25 +134,27 @@ impl<'a> Side<'a> {
             Panels::pack_rows(rows, values.len() / rows, |k| &values[k * rows..][..rows], |_| 1.0)
         };
         let values = Panels::pack_rows(rows, d, |u| sample.variable(u), |_| 1.0);
+        let squares = Panels::pack_rows(rows, d, |u| scaled.squares(u), |_| 1.0);
         let mut side = Self {
             sample,
             moments,
             sign,
             lifted,
             product,
+            squares,
             values,
             half: pack(&half),
             onto: Vec::new(),
             common: Panels::pack_rows(0, 0, |_| &[], |_| 1.0),
         };
-        let mut squares: Vec<f64> = Vec::with_capacity((solved.variables.len() + 1) * rows);
+        let mut centred: Vec<f64> = Vec::with_capacity((solved.variables.len() + 1) * rows);
         for u in &solved.variables {
-            squares.extend(sample.variable(*u).iter().map(|x| x * x - 1.0));
+            centred.extend(scaled.squares(*u).iter().map(|q| q - 1.0));
         }
-        let influences = side.influences(solved, &half, &squares, stride);
+        let influences = side.influences(scaled, solved, &half, &centred);
         side.onto = project(solved, &influences, rows);
         let mut common = side.onto.clone();
-        common.extend(squares);
+        common.extend(centred);
         common.resize(common.len() + rows, 1.0);
         side.common = pack(&common);
         side
@@ -164,26 +173,28 @@ impl<'a> Side<'a> {
     /// The centred influences of all observations on the support, factor after factor.
     fn influences(
         &self,
+        scaled: &Scaled,
         solved: &Solved,
         half: &[f64],
-        squares: &[f64],
-        stride: usize,
+        centred: &[f64],
     ) -> Vec<f64> {
         let rows = self.sample.rows();
+        let stride = self.moments.len() / self.sample.variables();
         let one = |(i, j): (usize, usize), out: &mut [f64]| {
             let own = self.own(stride, i, j);
             let (x_i, x_j) = (self.sample.variable(i), self.sample.variable(j));
+            let (q_i, q_j) = (scaled.squares(i), scaled.squares(j));
             let (w_i, w_j) = (&half[i * rows..][..rows], &half[j * rows..][..rows]);
             for r in 0..rows {
-                out[r] = x_i[r] * (w_j[r] - own.first * x_i[r])
-                    + x_j[r] * (w_i[r] - own.second * x_j[r])
+                out[r] = x_i[r] * w_j[r] - own.first * q_i[r] + x_j[r] * w_i[r]
+                    - own.second * q_j[r]
                     - own.constant;
             }
             for (k, u) in solved.variables.iter().enumerate() {
                 let weight = -0.25
                     * (self.moments[i * stride + u] * self.lifted[k * stride + j]
                         + self.moments[j * stride + u] * self.lifted[k * stride + i]);
-                dispatch(AddScaled { weight, from: &squares[k * rows..][..rows], to: out });
+                dispatch(AddScaled { weight, from: &centred[k * rows..][..rows], to: out });
             }
         };
         let mut all = vec![0.0; solved.pairs.len() * rows];
@@ -426,7 +437,9 @@ fn add_powers<S: Simd>(
     let mut sums = [0.0; ROWS * COLS];
     for index in 0..side.common.len() {
         let (values, half) = (side.values.panel(index), side.half.panel(index));
+        let squares_of = side.squares.panel(index);
         let (x_j, _) = S::as_simd_f64s(&values[block.j * ROWS..][..ROWS]);
+        let (q_j, _) = S::as_simd_f64s(&squares_of[block.j * ROWS..][..ROWS]);
         let (w_j, _) = S::as_simd_f64s(&half[block.j * ROWS..][..ROWS]);
         let panels = right.chunks_exact(block.depth * COLS);
         for (panel, start) in panels.zip((0..block.count).step_by(COLS)) {
@@ -436,6 +449,7 @@ fn add_powers<S: Simd>(
                 let own = side.own(stride, i, block.j);
                 let (first, second) = (simd.splat_f64s(own.first), simd.splat_f64s(own.second));
                 let (x_i, _) = S::as_simd_f64s(&values[i * ROWS..][..ROWS]);
+                let (q_i, _) = S::as_simd_f64s(&squares_of[i * ROWS..][..ROWS]);
                 let (w_i, _) = S::as_simd_f64s(&half[i * ROWS..][..ROWS]);
                 let (common, _) = S::as_simd_f64s(common);
                 let target = &mut out[(start + lane) * 2 * ROWS..][..2 * ROWS];
@@ -443,10 +457,10 @@ fn add_powers<S: Simd>(
                 let (squares, _) = S::as_mut_simd_f64s(squares);
                 let (fourths, _) = S::as_mut_simd_f64s(fourths);
                 for v in 0..ROWS / S::F64_LANES {
-                    let a = simd.sub_f64s(w_j[v], simd.mul_f64s(first, x_i[v]));
-                    let b = simd.sub_f64s(w_i[v], simd.mul_f64s(second, x_j[v]));
-                    let own = simd.mul_add_e_f64s(x_i[v], a, simd.mul_f64s(x_j[v], b));
-                    let influence = simd.sub_f64s(own, common[v]);
+                    let taken = simd.mul_add_e_f64s(first, q_i[v], common[v]);
+                    let taken = simd.mul_add_e_f64s(second, q_j[v], taken);
+                    let own = simd.mul_add_e_f64s(x_i[v], w_j[v], simd.mul_f64s(x_j[v], w_i[v]));
+                    let influence = simd.sub_f64s(own, taken);
                     let square = simd.mul_f64s(influence, influence);
                     squares[v] = simd.add_f64s(squares[v], square);
                     fourths[v] = simd.mul_add_e_f64s(square, square, fourths[v]);
@@ -459,7 +473,7 @@ fn add_powers<S: Simd>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inference::score::edge_index;
+    use crate::inference::score::{edge_index, Pair};
     use ndarray::Array2;
 
     fn sample(rows: usize, d: usize, step: usize) -> Array2<f64> {
@@ -469,11 +483,12 @@ mod tests {
     }
 
     /// The influences of one sample, by the formula and nothing else.
-    fn influences(sample: &Sample, s: &[f64], m: &[f64], stride: usize) -> Vec<Vec<f64>> {
+    fn influences(scaled: &Scaled, s: &[f64], m: &[f64], stride: usize) -> Vec<Vec<f64>> {
+        let sample = scaled.sample();
         let (n, d) = (sample.rows(), sample.variables());
         let noise = |r: usize, a: usize, b: usize| {
-            let (p, q) = (sample.variable(a)[r], sample.variable(b)[r]);
-            p * q - 0.5 * s[a * stride + b] * (p * p + q * q)
+            sample.variable(a)[r] * sample.variable(b)[r]
+                - 0.5 * s[a * stride + b] * (scaled.squares(a)[r] + scaled.squares(b)[r])
         };
         let entry = |r: usize, i: usize, j: usize| -> f64 {
             (0..d).map(|k| noise(r, i, k) * m[k * stride + j]).sum()
@@ -497,14 +512,26 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "too much to interpret")]
     fn variances_are_those_of_the_plain_formula() {
-        let (x, y) = (sample(29, 11, 389), sample(35, 11, 613));
-        let pair = Pair::new(x.view(), y.view()).unwrap();
-        for support in [vec![], vec![(0, 3), (2, 2), (3, 10), (4, 5)]] {
-            let got = score_edges(&pair, &support, &Monitor::new()).unwrap().unwrap();
+        let pair = |x: usize, y: usize| {
+            let (x, y) = (sample(29, 11, x), sample(35, 11, y));
+            Pair::new(x.view(), y.view()).unwrap()
+        };
+        // Any squares and units will do for the formula.
+        let (plain, others) = (pair(389, 613), pair(211, 71));
+        let units: Vec<f64> = (0..11).map(|u| 0.5 + 0.1 * f64::from(u)).collect();
+        let by_residual = [
+            Scaled::by_residual(&plain.x, &others.x, &units),
+            Scaled::by_residual(&plain.y, &others.y, &units),
+        ];
+        let supports = [vec![], vec![(0, 3), (2, 2), (3, 10), (4, 5)]];
+        let scaled = [plain.scaled(), by_residual];
+        for (scaled, support) in scaled.iter().flat_map(|s| supports.iter().map(move |t| (s, t))) {
+            let got = score_edges(scaled, support, &Monitor::new()).unwrap().unwrap();
             let (d, stride) = (11, 16);
+            let [x, y] = scaled;
             let moments =
-                MomentPair { stride, x: pair.x.moments(stride), y: pair.y.moments(stride) };
-            let solved = Solved::new(&support, &moments).unwrap();
+                MomentPair { stride, x: x.sample().moments(stride), y: y.sample().moments(stride) };
+            let solved = Solved::new(support, &moments).unwrap();
             let full = |other: &[f64], sign: f64| {
                 let lifted = solved.times(other, stride);
                 let mut m = vec![0.0; d * stride];
@@ -515,8 +542,8 @@ mod tests {
                 m
             };
             let sides = [
-                (influences(&pair.x, &moments.x, &full(&moments.y, -1.0), stride), 29.0),
-                (influences(&pair.y, &moments.y, &full(&moments.x, 1.0), stride), 35.0),
+                (influences(x, &moments.x, &full(&moments.y, -1.0), stride), 29.0),
+                (influences(y, &moments.y, &full(&moments.x, 1.0), stride), 35.0),
             ];
             let size = support.len();
             for j in 1..d {
@@ -534,7 +561,7 @@ mod tests {
                     let mut want = 0.0;
                     for (all, n) in &sides {
                         let mut rest = all[factor(i, j)].clone();
-                        for (weight, (k, l)) in weights.iter().zip(&support) {
+                        for (weight, (k, l)) in weights.iter().zip(support) {
                             let taken = &all[factor(*k, *l)];
                             rest.iter_mut().zip(taken).for_each(|(rest, t)| *rest -= weight * t);
                         }
@@ -553,9 +580,9 @@ mod tests {
     fn on_the_support_the_equation_holds() {
         let (x, y) = (sample(40, 9, 389), sample(30, 9, 613));
         let pair = Pair::new(x.view(), y.view()).unwrap();
-        let small = score_edges(&pair, &[(0, 1), (3, 3)], &Monitor::new()).unwrap().unwrap();
+        let small = score_edges(&pair.scaled(), &[(0, 1), (3, 3)], &Monitor::new()).unwrap().unwrap();
         let large =
-            score_edges(&pair, &[(0, 1), (3, 3), (2, 7)], &Monitor::new()).unwrap().unwrap();
+            score_edges(&pair.scaled(), &[(0, 1), (3, 3), (2, 7)], &Monitor::new()).unwrap().unwrap();
         // The score of an edge over its information is the first step towards its estimate; the
         // equation is linear, so there is no second.
         let e = edge_index(2, 7);
@@ -572,8 +599,8 @@ mod tests {
             sample.column_mut(1).assign(&first);
         }
         let pair = Pair::new(x.view(), y.view()).unwrap();
-        let got = score_edges(&pair, &[(0, 2), (1, 2)], &Monitor::new()).unwrap();
+        let got = score_edges(&pair.scaled(), &[(0, 2), (1, 2)], &Monitor::new()).unwrap();
         assert!(got.is_none());
-        assert!(score_edges(&pair, &[(2, 1)], &Monitor::new()).is_err());
+        assert!(score_edges(&pair.scaled(), &[(2, 1)], &Monitor::new()).is_err());
     }
 }

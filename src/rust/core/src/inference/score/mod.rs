@@ -28,7 +28,7 @@ pub use edges::{score_edges, ScoreTests};
 pub use logistic::{logistic_tests, LogisticSettings, LogisticTests};
 pub use moderate::{moderate, Moderated, Statistics};
 pub use neighbours::{neighbour_tests, NeighbourTests};
-pub use sample::{Pair, Sample};
+pub use sample::{Pair, Sample, Scaled};
 pub use shuffles::{shuffle_null, Null, Seen};
 
 /// How many edges there are between this many variables.

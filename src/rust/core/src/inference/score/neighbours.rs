@@ -8,7 +8,7 @@
 use super::lasso::{lasso_path, Sparse};
 use super::moderate::{freedom, moderate, Moderated, Statistics};
 use super::moments::{fourth_moments, EdgeMoments};
-use super::sample::{Pair, Sample};
+use super::sample::{Pair, Sample, Scaled};
 use super::special::{ln_upper_normal, upper_normal_quantile};
 use super::{edge_count, edge_index};
 use crate::error::{Error, Result};
@@ -36,6 +36,9 @@ pub struct NeighbourTests {
     pub partial_x: Vec<f64>,
     /// Those of `y`.
     pub partial_y: Vec<f64>,
+    /// Both samples in units of what the regressions leave of each variable: there, a difference of
+    /// precision matrices is one of partial correlations, with the opposite sign.
+    pub scaled: [Scaled; 2],
 }
 
 /// Test every edge, with penalties `deltas` (decreasing) times `sqrt(log d / n)`.
@@ -48,22 +51,22 @@ pub fn neighbour_tests(pair: &Pair, deltas: &[f64], monitor: &Monitor) -> Result
     monitor.start(2 * (pair.variables() + deltas.len()));
     let x = Regressions::new(&pair.x, deltas, monitor)?;
     let y = Regressions::new(&pair.y, deltas, monitor)?;
-    let mut best: Option<NeighbourTests> = None;
-    let mut misfits = Vec::with_capacity(deltas.len());
-    for chosen in 0..deltas.len() {
-        let (x, y) = (x.partial(chosen, monitor)?, y.partial(chosen, monitor)?);
+    let mut best = None;
+    let mut misfit = Vec::with_capacity(deltas.len());
+    for delta in 0..deltas.len() {
+        let (x, y) = (x.partial(delta, monitor)?, y.partial(delta, monitor)?);
         let moderated = moderate(&difference(&x, &y, pair.rows()));
-        let misfit = tail_misfit(&moderated.z, pair.variables());
-        let better = misfits.iter().all(|before| misfit < *before);
-        misfits.push(misfit);
+        let now = tail_misfit(&moderated.z, pair.variables());
+        let better = misfit.iter().all(|before| now < *before);
+        misfit.push(now);
         if better || best.is_none() {
-            let (partial_x, partial_y) = (x.value, y.value);
-            best = Some(NeighbourTests { moderated, chosen, misfit: vec![], partial_x, partial_y });
+            best = Some((delta, moderated, x.value, y.value));
         }
     }
-    let mut best = best.ok_or_else(|| Error::Argument("there is no penalty".into()))?;
-    best.misfit = misfits;
-    Ok(best)
+    let (chosen, moderated, partial_x, partial_y) =
+        best.ok_or_else(|| Error::Argument("there is no penalty".into()))?;
+    let scaled = [x.scaled(chosen), y.scaled(chosen)];
+    Ok(NeighbourTests { moderated, chosen, misfit, partial_x, partial_y, scaled })
 }
 
 /// By how much the counts beyond points of the tail differ from those of the null, as shares.
@@ -148,6 +151,14 @@ impl<'a> Regressions<'a> {
         Ok(Partial { value, variance, model, fourth })
     }
 
+    /// The sample in units of its residuals. One that the others explain entirely keeps its own units.
+    fn scaled(&self, delta: usize) -> Scaled {
+        let (residuals, variances) = self.residuals(delta);
+        let deviation = |v: &f64| if *v > LEAST_VARIANCE { v.sqrt() } else { 1.0 };
+        let deviations: Vec<f64> = variances.iter().map(deviation).collect();
+        Scaled::by_residual(self.sample, &residuals, &deviations)
+    }
+
     /// The residuals of all variables in units of their root mean square, and its squares. They are not
     /// centred: the variables are, and so are they but for rounding.
     fn residuals(&self, delta: usize) -> (Sample, Vec<f64>) {
@@ -217,6 +228,13 @@ mod tests {
         assert_eq!(one.chosen, other.chosen);
         for (a, b) in one.moderated.z.iter().zip(&other.moderated.z) {
             assert!((a + b).abs() < 1e-9);
+        }
+        // Residuals have mean square one: the units are theirs.
+        for scaled in &one.scaled {
+            for u in 0..10 {
+                let squares = scaled.squares(u);
+                assert!((squares.iter().sum::<f64>() / squares.len() as f64 - 1.0).abs() < 1e-12);
+            }
         }
         let pair = Pair::new(x.view(), y.view()).unwrap();
         assert!(neighbour_tests(&pair, &[1.0, 2.0], &Monitor::new()).is_err());

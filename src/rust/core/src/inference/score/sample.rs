@@ -1,11 +1,11 @@
-//! The two samples as tests see them: each column with mean 0 and mean square 1, and their moments.
+//! The two samples as tests see them: each column centred and scaled, and their moments.
 
 use crate::error::{Error, Result};
 use crate::numerics::tiles::{add_gram, Panels};
 use crate::samples::{Samples, Standardize};
 use ndarray::ArrayView2;
 
-/// One standardised sample.
+/// One centred sample.
 #[derive(Debug, Clone)]
 pub struct Sample {
     rows: usize,
@@ -15,7 +15,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// From values variable after variable, centred and scaled in place. A column without variation
+    /// From values variable after variable, centred and scaled in place to mean square 1. A column without variation
     /// becomes zero: in a shuffle that may happen, and its edges then have nothing to say.
     pub fn new(mut values: Vec<f64>, rows: usize) -> Self {
         for column in values.chunks_exact_mut(rows.max(1)) {
@@ -39,6 +39,20 @@ impl Sample {
         self.variables
     }
 
+    /// All values, variable after variable.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Each variable divided by a number of its own.
+    pub fn divided(&self, by: &[f64]) -> Self {
+        let mut divided = self.clone();
+        for (column, by) in divided.values.chunks_exact_mut(self.rows).zip(by) {
+            column.iter_mut().for_each(|x| *x /= by);
+        }
+        divided
+    }
+
     /// The values of one variable.
     pub fn variable(&self, u: usize) -> &[f64] {
         &self.values[u * self.rows..][..self.rows]
@@ -60,6 +74,55 @@ impl Sample {
             }
         }
         moments
+    }
+}
+
+/// A sample, and the squares that its scales were estimated by.
+#[derive(Debug, Clone)]
+pub struct Scaled {
+    sample: Sample,
+    /// Variable after variable, each with mean 1: what an observation adds to its variable's scale.
+    squares: Vec<f64>,
+}
+
+impl Scaled {
+    /// A sample in units of its standard deviations.
+    pub fn by_deviation(sample: Sample) -> Self {
+        let squares = sample.values.iter().map(|x| x * x).collect();
+        Self { sample, squares }
+    }
+
+    /// A sample in units of the standard deviations of what the other variables leave of each one:
+    /// `residuals` has mean square 1, and `deviations` is what it was divided by.
+    pub fn by_residual(sample: &Sample, residuals: &Sample, deviations: &[f64]) -> Self {
+        let squares = residuals.values.iter().map(|e| e * e).collect();
+        Self { sample: sample.divided(deviations), squares }
+    }
+
+    /// From values and squares that were scaled before.
+    pub fn from_parts(values: ArrayView2<'_, f64>, squares: ArrayView2<'_, f64>) -> Result<Self> {
+        let (rows, variables) = values.dim();
+        if squares.dim() != values.dim() || rows < LEAST_ROWS || variables < 2 {
+            return Err(Error::Argument("scaled samples need values and squares alike".into()));
+        }
+        let columns = |table: ArrayView2<'_, f64>| table.t().iter().copied().collect();
+        let sample = Sample { rows, variables, values: columns(values) };
+        Ok(Self { sample, squares: columns(squares) })
+    }
+
+    /// The observations.
+    pub fn sample(&self) -> &Sample {
+        &self.sample
+    }
+
+    /// All squares, variable after variable.
+    pub fn all_squares(&self) -> &[f64] {
+        &self.squares
+    }
+
+    /// The squares of one variable.
+    pub fn squares(&self, u: usize) -> &[f64] {
+        &self.squares[u * self.sample.rows..][..self.sample.rows]
     }
 }
 
@@ -90,6 +153,11 @@ impl Pair {
             y_values.extend_from_slice(y_part);
         }
         Ok(Self { x: Sample::new(x_values, x_rows), y: Sample::new(y_values, y_rows) })
+    }
+
+    /// Both in units of their standard deviations, as tests given a support take them.
+    pub fn scaled(&self) -> [Scaled; 2] {
+        [self.x.clone(), self.y.clone()].map(Scaled::by_deviation)
     }
 
     /// How many variables there are.
