@@ -27,7 +27,7 @@ find_changes <- function(x, y, fdr = 0.1, shuffles = 49L,
     draw <- function(name) if (progress) progress_bar(name)
     null <- shuffle_null(samples, shuffles, control, draw("Shuffling"))
     near <- neighbour_tests(samples, control, draw("Regressing"))
-    near$p_value <- p_from_null(near$moderated$z, null)
+    near$p_value <- p_from_null(near$z, null)
     scaled <- near[c("x", "y")]
     path <- screening_path(scaled, control)
     # A support that holds less than what is found at .1 leaves changes out.
@@ -45,7 +45,6 @@ find_changes <- function(x, y, fdr = 0.1, shuffles = 49L,
 edge_table <- function(samples, chosen, near, sign) {
     pairs <- pair_from_index(seq_along(chosen$p_value))
     tests <- chosen$tests
-    moderated <- tests$moderated
     inside <- match(pair_key(pairs), pair_key(chosen$support), 0L) > 0L
     combined <- combine_p_values(chosen$p_value, near$p_value)
     # Regressions give them the sign of the precision matrix.
@@ -55,8 +54,8 @@ edge_table <- function(samples, chosen, near, sign) {
         from = samples$variables[pairs$from],
         to = samples$variables[pairs$to],
         estimate = sign * tests$numerator / tests$information,
-        se = sqrt(moderated$variance) / tests$information,
-        z = sign * moderated$z,
+        se = chosen$se,
+        z = sign * chosen$z,
         p_value = chosen$p_value,
         p_nodewise = near$p_value,
         p_combined = combined,
@@ -181,6 +180,14 @@ global_p_value <- function(null) {
                    rank(null$squares, null$observed[2L])))
 }
 
+# What is left of a z where the variances of both samples lose a degree of
+# freedom for every coefficient that was fitted to the variables of its edge.
+freedom_left <- function(lost_x, lost_y, samples) {
+    n <- c(nrow(samples$x), nrow(samples$y))
+    share <- function(lost, n) 1 / (n - pmin(lost, n / 2))
+    sqrt(sum(1 / n) / (share(lost_x, n[1L]) + share(lost_y, n[2L])))
+}
+
 # ---- which support ---------------------------------------------------------
 
 # Supports come from here. A selection that takes in too much makes a good
@@ -226,7 +233,7 @@ choose_support <- function(scaled, path, null, control, level = 0.1) {
         if (is.null(now)) break
         now$steps <- c(best$steps, nrow(now$support))
         best <- now
-        bulk <- abs(best$tests$moderated$z[!best$found])
+        bulk <- abs(best$z[!best$found])
         outside <- sum(found_outside(best))
         spread <- sum(bulk > cut) > 0.05 * length(bulk)
         if (outside == 0L || (!spread && outside <= nrow(support))) break
@@ -244,8 +251,15 @@ found_outside <- function(best) {
 test_support <- function(scaled, support, null, control, level) {
     tests <- score_edges(scaled, support, control)
     if (is.null(tests)) return(NULL)
-    p_value <- p_from_null(tests$moderated$z, null)
-    list(support = support, tests = tests, p_value = p_value,
+    pairs <- pair_from_index(seq_along(tests$numerator))
+    fitted <- tabulate(c(support$from, support$to), ncol(scaled$x$values))
+    fitted <- fitted[pairs$from] + fitted[pairs$to]
+    left <- freedom_left(fitted, fitted, lapply(scaled, `[[`, "values"))
+    z <- tests$moderated$z * left
+    p_value <- p_from_null(z, null)
+    list(support = support, tests = tests, z = z,
+         se = sqrt(tests$moderated$variance) / left / tests$information,
+         p_value = p_value,
          found = stats::p.adjust(p_value, "BH") <= level)
 }
 
@@ -279,6 +293,10 @@ neighbour_tests <- function(samples, control, on_progress = NULL,
     tests <- rust_neighbour_tests(samples$x, samples$y, deltas,
                                   control$threads, on_progress)
     tests$delta <- deltas[tests$chosen]
+    pairs <- pair_from_index(seq_along(tests$partial_x))
+    of_both <- function(size) (size[pairs$from] + size[pairs$to]) / 2
+    tests$z <- tests$moderated$z *
+        freedom_left(of_both(tests$sizes_x), of_both(tests$sizes_y), samples)
     tests
 }
 

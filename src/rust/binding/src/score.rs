@@ -131,6 +131,8 @@ fn neighbour_tests(x: Robj, y: Robj, deltas: Robj, threads: Robj, on_progress: R
             ("misfit", Robj::from(tests.misfit)),
             ("partial_x", Robj::from(tests.partial_x)),
             ("partial_y", Robj::from(tests.partial_y)),
+            ("sizes_x", counts(tests.sizes[0].iter().copied())?),
+            ("sizes_y", counts(tests.sizes[1].iter().copied())?),
             ("x", scaled_for_r(&tests.scaled[0])?),
             ("y", scaled_for_r(&tests.scaled[1])?),
         ])

@@ -39,6 +39,8 @@ pub struct NeighbourTests {
     /// Both samples in units of what the regressions leave of each variable: there, a difference of
     /// precision matrices is one of partial correlations, with the opposite sign.
     pub scaled: [Scaled; 2],
+    /// How many others take part in the regression of each variable, in both samples.
+    pub sizes: [Vec<usize>; 2],
 }
 
 /// Test every edge, with penalties `deltas` (decreasing) times `sqrt(log d / n)`.
@@ -66,7 +68,8 @@ pub fn neighbour_tests(pair: &Pair, deltas: &[f64], monitor: &Monitor) -> Result
     let (chosen, moderated, partial_x, partial_y) =
         best.ok_or_else(|| Error::Argument("there is no penalty".into()))?;
     let scaled = [x.scaled(chosen), y.scaled(chosen)];
-    Ok(NeighbourTests { moderated, chosen, misfit, partial_x, partial_y, scaled })
+    let sizes = [x.sizes(chosen), y.sizes(chosen)];
+    Ok(NeighbourTests { moderated, chosen, misfit, partial_x, partial_y, scaled, sizes })
 }
 
 /// By how much the counts beyond points of the tail differ from those of the null, as shares.
@@ -149,6 +152,10 @@ impl<'a> Regressions<'a> {
         let fourth = moments.fourths.iter().map(|value| value / n.powi(3)).collect();
         monitor.advance();
         Ok(Partial { value, variance, model, fourth })
+    }
+
+    fn sizes(&self, delta: usize) -> Vec<usize> {
+        self.coefficients.iter().map(|by_penalty| by_penalty[delta].len()).collect()
     }
 
     /// The sample in units of its residuals. One that the others explain entirely keeps its own units.
