@@ -39,10 +39,12 @@
 #'
 #' @section No change at all:
 #' The largest statistic over all edges and the sum of their squares are
-#' compared with those of the shuffles. Twice the smaller of both p-values is
-#' `$global$p_value`. It is exact where the observations are exchangeable, that
-#' is independent and of one distribution in both samples. Where it is above
-#' `fdr`, no edge is reported.
+#' compared with those of the shuffles: the better of both ranks, ranked among
+#' those of the shuffles, gives `$global$p_value`. Before rows change places,
+#' both samples are brought to one location and scale, by the bulk of every
+#' variable (see [kliep_test()]). The p-value is exact, but for that, where the
+#' observations are exchangeable: independent and of one distribution in both
+#' samples. Where it is above `fdr`, no edge is reported.
 #'
 #' @section What it needs:
 #' Features with a closed form ([feat_gaussian()] or [feat_nonparanormal()]),
@@ -161,9 +163,9 @@ check_within <- function(spec) {
 }
 
 # The variables of the features: s = sign(z) |z|^power of standardised columns.
-powered_samples <- function(samples, power) {
+powered_samples <- function(samples, power, standardize = "within") {
     check_constant(samples, "within")
-    stack <- rust_standardize_samples(samples$x, samples$y, "within")$stack
+    stack <- rust_standardize_samples(samples$x, samples$y, standardize)$stack
     if (power != 1) stack <- sign(stack) * abs(stack)^power
     colnames(stack) <- samples$variables
     first <- seq_len(nrow(samples$x))

@@ -75,23 +75,19 @@ score_diagnostics <- function(chosen, near) {
          delta = near$delta)
 }
 
-# Whether `x` comes after `y` in an order that does not depend on which is
-# called what: the larger sample first, and of two equally large ones the one
-# with the larger value where they first differ.
-comes_second <- function(x, y) {
-    if (nrow(x) != nrow(y)) return(nrow(x) < nrow(y))
-    differ <- which(x != y)
-    length(differ) > 0L && x[differ[1L]] < y[differ[1L]]
+check_score_memory <- function(samples) {
+    check_memory(
+        score_bytes(samples),
+        paste("Tests of all edges of",
+              count_of(length(samples$variables), "variable")),
+        hint = "Use fewer variables."
+    )
 }
 
 # Per edge a dozen numbers in Rust and in R, and some matrices.
-check_score_memory <- function(samples) {
+score_bytes <- function(samples) {
     d <- length(samples$variables)
-    check_memory(
-        300 * d * (d - 1) / 2 + 100 * (nrow(samples$x) + nrow(samples$y)) * d,
-        paste("Tests of all edges of", count_of(d, "variable")),
-        hint = "Use fewer variables."
-    )
+    300 * d * (d - 1) / 2 + 100 * (nrow(samples$x) + nrow(samples$y)) * d
 }
 
 pair_key <- function(pairs) (pairs$to - 1) * pairs$to / 2 + pairs$from
@@ -120,7 +116,8 @@ no_factors <- function() data.frame(from = integer(), to = integer())
 shuffle_null <- function(samples, shuffles, control, on_progress = NULL) {
     drawn <- draw_shuffles(nrow(samples$x), nrow(samples$y), shuffles,
                            alike = TRUE)
-    rust_shuffle_null(samples$x, samples$y, do.call(cbind, drawn),
+    aligned <- align_samples(samples$x, samples$y)
+    rust_shuffle_null(aligned$x, aligned$y, do.call(cbind, drawn),
                       control$threads, on_progress)
 }
 
@@ -171,13 +168,18 @@ null_quantile <- function(null, level) {
 }
 
 # Whether anything has changed at all, by the largest test and by the sum of
-# squares of all; exact where the samples are exchangeable.
+# squares of all. The better of both ranks is ranked among those of the
+# shuffles, so that two tests cost nothing; exact where the samples are
+# exchangeable.
 global_p_value <- function(null) {
-    rank <- function(shuffled, observed) {
-        (1 + sum(shuffled >= observed)) / (length(shuffled) + 1)
-    }
-    min(1, 2 * min(rank(null$largest, null$observed[1L]),
-                   rank(null$squares, null$observed[2L])))
+    # Rounding must not tell apart what is equal.
+    place <- function(values) rank(-signif(values, 10L), ties.method = "max")
+    largest <- place(c(null$observed[1L], null$largest))
+    squares <- place(c(null$observed[2L], null$squares))
+    # Of equal ones the one with the better other rank comes first.
+    best <- pmin(largest, squares) +
+        pmax(largest, squares) / (2 * length(largest))
+    mean(best <= best[1L])
 }
 
 # What is left of a z where the variances of both samples lose a degree of

@@ -102,3 +102,62 @@ draw_shuffle <- function(n_x, n_y, alike) {
     if (alike && units[1L] != 1L) units <- setdiff(seq_len(n_x + n_y), units)
     units
 }
+
+# The same shuffles whichever sample is called x: where they are `turned`,
+# those of y and x are drawn, and written as those of x and y.
+draw_shuffles_in_order <- function(n_x, n_y, n_perm, alike, turned) {
+    if (!turned) return(draw_shuffles(n_x, n_y, n_perm, alike))
+    lapply(draw_shuffles(n_y, n_x, n_perm, alike), function(first) {
+        rest <- setdiff(seq_len(n_x + n_y), first)
+        sort(ifelse(rest > n_y, rest - n_y, rest + n_x))
+    })
+}
+
+# Whether `x` comes after `y` in an order that does not depend on which is
+# called what: the larger sample first, and of two equally large ones the one
+# with the larger value where they first differ by more than rounding.
+comes_second <- function(x, y) {
+    if (nrow(x) != nrow(y)) return(nrow(x) < nrow(y))
+    differ <- which(abs(x - y) > 1e-8 * (abs(x) + abs(y)))
+    length(differ) > 0L && x[differ[1L]] < y[differ[1L]]
+}
+
+# Columns that do not depend on location and scale.
+blind_columns <- function(sample) {
+    columns <- scale(sample)
+    replace(columns, !is.finite(columns), 0)
+}
+
+# ---- what is shuffled ------------------------------------------------------
+
+# Both samples without their differences in location and scale: in each, every
+# variable has its bulk at mean zero and variance one. With the mean and the
+# variance of all values, a single one far out would shrink all others of its
+# sample, and shuffles, where these meet rows that were not shrunken, would no
+# longer have what the data have: a sample that a few rows dominate.
+align_samples <- function(x, y) {
+    stack <- rust_standardize_samples(x, y, "within")$stack
+    first <- seq_len(nrow(x))
+    samples <- list(x = stack[first, , drop = FALSE],
+                    y = stack[-first, , drop = FALSE])
+    bulk <- lapply(samples, measure_bulk)
+    # A variable with most values equal is left standardised by all of them.
+    flat <- pmin(bulk$x["scale", ], bulk$y["scale", ]) < 1e-8
+    Map(function(sample, bulk) {
+        bulk[, flat] <- c(0, 1)
+        centred <- sweep(sample, 2L, bulk["center", ])
+        sweep(centred, 2L, bulk["scale", ], "/")
+    }, samples, bulk)
+}
+
+# Mean and standard deviation of each column, with what lies beyond its 10 %
+# and 90 % points moved there.
+measure_bulk <- function(sample) {
+    bulk <- apply(sample, 2L, function(values) {
+        ends <- stats::quantile(values, c(0.1, 0.9), names = FALSE)
+        values <- pmin(pmax(values, ends[1L]), ends[2L])
+        c(mean(values), stats::sd(values))
+    })
+    rownames(bulk) <- c("center", "scale")
+    bulk
+}

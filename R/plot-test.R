@@ -15,9 +15,9 @@ critical_value <- function(object) {
 #' enters the path, those that are kept in colour. The ticks below are the
 #' shuffles, each with the largest `lambda2` at which it detects any edge, and
 #' the line marks what an edge has to exceed to be the only one that is kept by
-#' its adjusted p-value (`adjust = "maxT"`). `type = "global"` draws the scores
-#' of the shuffles, and that of the data as a line. `type = "graph"` and
-#' `type = "matrix"` draw the edges that are kept, as
+#' its adjusted p-value (`adjust = "maxT"`). `type = "global"` draws the
+#' statistics of the global test in the shuffles, and in the data as a line.
+#' `type = "graph"` and `type = "matrix"` draw the edges that are kept, as
 #' [`plot()`][plot.change_path] of a path does.
 #'
 #' @param object,x The result of [kliep_test()].
@@ -101,14 +101,17 @@ scale_fates <- function() {
 }
 
 draw_global <- function(object) {
-    ggplot2::ggplot(object$shuffles, ggplot2::aes(.data$score)) +
+    about <- global_statistics(object)
+    ggplot2::ggplot(about$shuffles, ggplot2::aes(.data$value)) +
         ggplot2::geom_histogram(bins = 30L, fill = "grey75",
                                 colour = "white", linewidth = 0.2) +
-        ggplot2::geom_vline(xintercept = object$global$score,
-                            colour = colour_positive, linewidth = 0.7) +
+        ggplot2::geom_vline(ggplot2::aes(xintercept = .data$value),
+                            data = about$data, colour = colour_positive,
+                            linewidth = 0.7) +
+        ggplot2::facet_wrap(ggplot2::vars(.data$statistic),
+                            scales = "free_x") +
         ggplot2::labs(
-            x = paste0(score_name(object$selection), " (line: the data)"),
-            y = "shuffles",
+            x = "line: the data", y = "shuffles",
             caption = paste("p =", format(object$global$p_value, digits = 2L))
         ) +
         theme_kliepnet()

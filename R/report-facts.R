@@ -7,13 +7,13 @@ report_summary <- function(fit, lambda2 = NULL) {
     found <- edges(fit, lambda2 = lambda2)
     what <- switch(
         report_kind(fit),
-        kliep_test = paste("kept by permutation at level", format(fit$alpha)),
+        kliep_test = paste0("kept by permutation at level ",
+                            format(fit$alpha), say_global(fit)),
         kliep_stability = paste("named by", format(100 * fit$threshold),
                                 "% of all halves or more"),
         kliep_infer = paste0(
             "changed at a false discovery rate of ", format(fit$fdr),
-            " (no change at all: p = ",
-            format(fit$global$p_value, digits = 2L), ")"
+            say_global(fit)
         ),
         kliep_debias = paste("that have changed at a false discovery rate",
                              "of", format(1 - fit$level)),
@@ -32,6 +32,11 @@ report_summary <- function(fit, lambda2 = NULL) {
     if (nrow(top) == 0L) return(text)
     paste0(text, " Most has changed around ", escape_markdown(top$variable[1L]),
            " (", count_of(top$degree[1L], "edge"), ").")
+}
+
+say_global <- function(fit) {
+    paste0(" (no change at all: p = ",
+           format(fit$global$p_value, digits = 2L), ")")
 }
 
 escape_markdown <- function(text) gsub("([][*_`<>$^~\\\\])", "\\\\\\1", text)
@@ -80,6 +85,7 @@ own_settings <- function(fit) {
         kliep_select = selection_settings(fit),
         kliep_test = c(
             selection_settings(fit$selection),
+            "no change at all, p-value" = number(fit$global$p_value),
             "shuffles" = number(fit$n_perm), "alpha" = number(fit$alpha),
             "kept by" = if (fit$keep == "paper") "the paper's rule" else
                 paste("adjusted p-value,", fit$adjust)

@@ -21,7 +21,8 @@ own_pictures <- function(fit) {
                 "to enter by chance."
             ), autoplot(fit)),
             picture("Any change at all", paste(
-                "The score of the data as a line, and those of the shuffles."
+                "The statistics of the global test: the data as a line, and",
+                "the shuffles."
             ), autoplot(fit, type = "global")),
             score_picture(fit$selection)
         ),

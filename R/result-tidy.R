@@ -146,8 +146,9 @@ tidy.kliep_infer <- function(x, level = x$level, ...) {
 #'     `effective_size` of the weights, and `seconds`;
 #'   * for a selection, `criterion`, `rule`, `candidate`, `lambda1`, `lambda2`,
 #'     `score`, `se`, `kl`, `converged` and `effective_size` of what was chosen;
-#'   * for a test, `lambda2`, `score`, `p.value` (of no change at all),
-#'     `n_detected`, `n_perm`, `alpha`, `adjust` and `keep`;
+#'   * for a test, `lambda2`, `score`, `statistic` and `p.value` of the test of
+#'     no change at all (`statistic` is the largest of all edges, and `NA` where
+#'     that test goes by `score`), `n_detected`, `n_perm`, `alpha`, `adjust` and `keep`;
 #'   * for a stability selection, `q`, `threshold`, `expected_false`, `n_named`
 #'     and `n_subsamples`;
 #'   * for [kliep_infer()], `fdr`, `level`, `statistic` and `p.value` of the
@@ -223,7 +224,8 @@ glance.kliep_test <- function(x, ...) {
     data.frame(
         glance_head(path_of(x), sum(x$edges$kept)),
         lambda2 = x$selection$fit$lambda2,
-        score = x$global$score, p.value = x$global$p_value,
+        score = x$global$score, statistic = x$global$largest,
+        p.value = x$global$p_value,
         n_detected = nrow(x$edges), n_perm = x$n_perm, alpha = x$alpha,
         adjust = x$adjust, keep = x$keep
     )

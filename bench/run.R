@@ -8,8 +8,8 @@
 for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
                "memory", "peak", "shapes", "select", "recovery",
                "simulate", "consistency", "baselines", "resample",
-               "inference", "study", "calibration", "load", "scaling",
-               "faults")) {
+               "inference", "study", "calibration", "level", "load",
+               "scaling", "faults")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 source(file.path("inst", "paper", "scaling.R"))
@@ -30,6 +30,7 @@ groups <- list(
     inference = bench_inference,
     study = bench_study,
     calibration = bench_calibration,
+    level = bench_level,
     load = bench_load,
     scaling = bench_scaling,
     faults = bench_faults

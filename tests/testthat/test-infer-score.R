@@ -362,9 +362,10 @@ test_that("given a support, the prototype has the same numbers", {
             prototype$standardise(both[-rows, ])
         ))$z
     })
-    null <- rust_shuffle_null(samples$x, samples$y, shuffles, 1L)
+    null <- rust_shuffle_null(m$x, m$y, shuffles, 1L)
     expect_equal(null$tail, sort(abs(as.vector(z))), tolerance = 1e-8)
-    expect_equal(global_p_value(null), prototype$any_change(m, z))
+    # Twice the smaller of two p-values bounds that of the better one.
+    expect_lte(global_p_value(null), prototype$any_change(m, z))
     path <- screening_path(samples, one)
     want <- prototype$choose_support(m, path, z)
     # We stop at smaller supports than the prototype does; given its own, the

@@ -85,3 +85,36 @@ test_that("more shuffles than there are is an error that counts them", {
         refused(bad, 10, 10, FALSE, "n_perm")
     }
 })
+
+test_that("the same shuffles are drawn whichever sample is called x", {
+    for (n in list(c(3, 5), c(30, 41))) {
+        n_x <- n[1]
+        n_y <- n[2]
+        set.seed(1)
+        one_way <- draw_shuffles_in_order(n_x, n_y, 9, FALSE, TRUE)
+        set.seed(1)
+        other <- draw_shuffles_in_order(n_y, n_x, 9, FALSE, FALSE)
+        expect_true(all(lengths(one_way) == n_x))
+        # What is not in the one is in the other, under its number there.
+        renamed <- lapply(other, function(shuffle) {
+            there <- ifelse(shuffle <= n_y, shuffle + n_x, shuffle - n_y)
+            setdiff(seq_len(n_x + n_y), there)
+        })
+        expect_equal(one_way, renamed)
+    }
+})
+
+test_that("samples are aligned by the bulk of their variables", {
+    withr::local_seed(1)
+    x <- matrix(rnorm(400), 100)
+    x[, 4] <- rep(0:1, c(95, 5))
+    y <- sweep(sweep(x, 2, c(2, 0.1, 5, 3), "*"), 2, 1:4, "+")
+    aligned <- align_samples(x, y)
+    expect_equal(aligned$x, aligned$y)
+    expect_equal(colMeans(aligned$x)[4], 0)
+    # One value far out moves its own place alone.
+    x[7, ] <- 1e6
+    out <- align_samples(x, y)
+    expect_lt(max(abs(out$x[-7, 1:3] - aligned$x[-7, 1:3])), 0.3)
+    expect_equal(out$y[, 1:3], aligned$y[, 1:3])
+})

@@ -104,8 +104,8 @@ test_that("rows move only where they should be blind to location and scale", {
     expect_null(pooled$pool$aligned)
     expect_null(selector(pair, align = FALSE)$pool$aligned)
     aligned <- selector(pair)$pool$aligned$plain
-    expect_equal(colMeans(aligned[1:40, ]), numeric(6))
-    expect_equal(apply(aligned[41:80, ], 2, sd), rep(1, 6))
+    both <- align_samples(pair$x, pair$y)
+    expect_equal(aligned, rbind(both$x, both$y))
     moved <- pair
     moved$x <- sweep(sweep(pair$x, 2, 1:6, "*"), 2, 6:1)
     test <- quick_test(pair)
@@ -271,6 +271,111 @@ test_that("where edges have changed, these are kept and others dropped", {
     chosen <- edges(test$selection)
     expect_setequal(paste(test$edges$from, test$edges$to),
                     paste(chosen$from, chosen$to))
+})
+
+test_that("splits of one heavy-tailed sample are not told apart", {
+    set.seed(7)
+    splits <- replicate(12, simplify = FALSE, {
+        pair <- sim_gaussian(d = 10, n = 80, n_changed = 0)
+        one <- rbind(pair$x, pair$y) / sqrt(rchisq(160, 3) / 3)
+        list(x = one[1:80, ], y = one[81:160, ])
+    })
+    for (align in c(TRUE, FALSE)) {
+        p_values <- vapply(splits, function(pair) {
+            quick_test(pair, align = align, nlambda = 4)$global$p_value
+        }, 1)
+        expect_lte(sum(p_values <= 0.05), 2)
+        expect_gt(mean(p_values), 0.3)
+    }
+})
+
+test_that("location and scale of the variables are no change", {
+    elsewhere <- function(y) {
+        d <- ncol(y)
+        sweep(sweep(y, 2, exp(rnorm(d)), "*"), 2, 3 * rnorm(d), "+")
+    }
+    set.seed(8)
+    pairs <- replicate(10, simplify = FALSE, {
+        pair <- sim_gaussian(d = 8, n = 60, n_changed = 0)
+        list(x = pair$x, y = elsewhere(pair$y))
+    })
+    p_values <- vapply(pairs, function(pair) {
+        quick_test(pair, nlambda = 4)$global$p_value
+    }, 1)
+    expect_lte(sum(p_values <= 0.05), 2)
+    expect_gt(mean(p_values), 0.3)
+    # And do not hide one.
+    pair <- changed_pair()
+    pair$y <- elsewhere(pair$y)
+    expect_equal(quick_test(pair)$global$p_value, 1 / 20)
+})
+
+test_that("which sample is called x makes no difference to the global test", {
+    for (n in c(40, 30)) {
+        pair <- test_pair()
+        pair$x <- pair$x[1:n, ]
+        turned <- quick_test(list(x = pair$y, y = pair$x))
+        test <- quick_test(pair)
+        expect_equal(turned$global$p_value, test$global$p_value)
+        expect_equal(turned$shuffles$largest, test$shuffles$largest)
+    }
+})
+
+test_that("the global test is that of kliep_infer() on the shuffles", {
+    pair <- test_pair()
+    test <- quick_test(pair, align = FALSE)
+    expect_identical(test$global$test, "edges")
+    seen <- plain_moderate(plain_empty(pair$x, pair$y))$z
+    expect_equal(test$global$largest, max(abs(seen)), tolerance = 1e-8)
+    expect_equal(test$global$squares, sum(seen^2), tolerance = 1e-8)
+    expect_equal(quick_test(pair)$global$largest, test$global$largest)
+    expect_equal(glance(test)$statistic, test$global$largest)
+    # Of powers, where these are the features.
+    root <- quick_test(pair, features = feat_nonparanormal(0.5))
+    signed <- lapply(pair, function(sample) {
+        sample <- scale(sample)
+        sign(sample) * sqrt(abs(sample))
+    })
+    seen <- rust_shuffle_null(signed$x, signed$y, matrix(1:40), 1L)$observed
+    expect_equal(root$global$largest, seen[1])
+    # Blocks of several sizes.
+    days <- rep(1:7, c(3, 4, 5, 6, 7, 7, 8))
+    blocks <- quick_test(pair, block = list(x = days, y = days))
+    expect_identical(blocks$global$test, "edges")
+    expect_equal(blocks$global$largest, test$global$largest)
+    # By the score where there is more to compare than correlations.
+    for (other in list(quick_test(pair, standardize = "none"),
+                       quick_test(pair, features = feat_polynomial(2)),
+                       quick_test(test_pair(n = 9)))) {
+        expect_identical(other$global$test, "score")
+        expect_true(all(is.na(other$shuffles$largest)))
+        expect_equal(other$global$p_value, p_value_of(other$global$score,
+                                                      other$shuffles$score))
+    }
+})
+
+test_that("the better of two ranks is ranked again", {
+    null <- list(observed = c(9, 5), largest = c(1:8, 10), squares = 1:9)
+    # Second in one; so is the shuffle that is third in the other, and the last
+    # is first in both.
+    expect_equal(global_p_value(null), 3 / 10)
+    null$observed <- c(11, 0)
+    # First in one; so is the last shuffle, which has the better other rank.
+    expect_equal(global_p_value(null), 2 / 10)
+    null$observed <- c(11, 10)
+    expect_equal(global_p_value(null), 1 / 10)
+    null$observed <- c(0, 0)
+    expect_equal(global_p_value(null), 1)
+    # Uniform where the data are one of the shuffles.
+    withr::local_seed(1)
+    p_values <- replicate(2000, {
+        values <- rnorm(20)
+        other <- values + rnorm(20)
+        global_p_value(list(observed = c(values[1], other[1]),
+                            largest = values[-1], squares = other[-1]))
+    })
+    expect_lt(abs(mean(p_values <= 0.05) - 0.05), 0.015)
+    expect_lt(abs(mean(p_values <= 0.5) - 0.5), 0.035)
 })
 
 test_that("blocks guard against dependence in time", {

@@ -84,17 +84,21 @@ fn moderated_for_r(moderated: Moderated) -> Result<Robj> {
 }
 
 /// The tests at the empty support, and those of shuffles: an integer matrix with a column for each,
-/// the rows of both samples (`x` first, counted from 1) that become `x`.
+/// the rows of both samples (`x` first, counted from 1) that become `x`, and zeros below where these
+/// are fewer than in others.
 #[extendr]
 fn shuffle_null(x: Robj, y: Robj, shuffles: Robj, threads: Robj, on_progress: Robj) -> Robj {
     guard(|| {
         let shuffles = convert::integer_matrix(&shuffles, "shuffles")?;
-        let rows = |column: ndarray::ArrayView1<'_, i32>| from_zero(&column.to_vec(), "shuffles");
+        let rows = |column: ndarray::ArrayView1<'_, i32>| {
+            let named: Vec<i32> = column.iter().copied().filter(|row| *row != 0).collect();
+            from_zero(&named, "shuffles")
+        };
         let shuffles: Vec<Vec<usize>> =
             shuffles.columns().into_iter().map(rows).collect::<Result<_>>()?;
         let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
         let null = run(count(&threads, "threads")?, &on_progress, |monitor| {
-            score::shuffle_null(&Pair::new(x, y)?, &shuffles, monitor)
+            score::shuffle_null(x, y, &shuffles, monitor)
         })?;
         null_for_r(null)
     })

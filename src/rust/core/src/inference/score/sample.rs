@@ -169,20 +169,45 @@ impl Pair {
     pub fn rows(&self) -> usize {
         self.x.rows + self.y.rows
     }
+}
 
-    /// The pair that a shuffle makes: these rows of both samples together as `x`, the rest as `y`.
-    pub fn shuffled(&self, rows: &[usize]) -> Self {
-        let mut is_x = vec![false; self.rows()];
+/// The rows of both samples as they are, `x` first: what shuffles move.
+#[derive(Debug, Clone)]
+pub struct Pool {
+    rows: usize,
+    /// Variable after variable.
+    values: Vec<f64>,
+}
+
+impl Pool {
+    /// Nothing is standardised: where rows of one sample lie elsewhere, or are spread otherwise, this
+    /// shows in every shuffle.
+    pub fn new<'a>(x: ArrayView2<'a, f64>, y: ArrayView2<'a, f64>) -> Result<Self> {
+        let samples = Samples::new(x, y, Standardize::None)?;
+        Ok(Self { rows: samples.rows(), values: samples.into_values() })
+    }
+
+    /// Whether these are different rows, and enough of them are in and out to make two samples.
+    pub fn can_divide(&self, rows: &[usize]) -> bool {
+        let mut sorted = rows.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let different = sorted.len() == rows.len() && sorted.iter().all(|row| *row < self.rows);
+        different && rows.len() >= LEAST_ROWS && self.rows - rows.len() >= LEAST_ROWS
+    }
+
+    /// The pair that a shuffle makes: these rows as `x`, the rest as `y`, each standardised.
+    pub fn divided(&self, rows: &[usize]) -> Pair {
+        let mut is_x = vec![false; self.rows];
         rows.iter().for_each(|row| is_x[*row] = true);
         let pick = |wanted: bool| {
             let mut values = Vec::new();
-            for u in 0..self.variables() {
-                let column = self.x.variable(u).iter().chain(self.y.variable(u));
-                let kept = column.zip(&is_x).filter(|(_, is_x)| **is_x == wanted);
+            for column in self.values.chunks_exact(self.rows) {
+                let kept = column.iter().zip(&is_x).filter(|(_, is_x)| **is_x == wanted);
                 values.extend(kept.map(|(value, _)| *value));
             }
             Sample::new(values, is_x.iter().filter(|is_x| **is_x == wanted).count())
         };
-        Self { x: pick(true), y: pick(false) }
+        Pair { x: pick(true), y: pick(false) }
     }
 }

@@ -6,9 +6,10 @@
 use super::edge_count;
 use super::moderate::{freedom, moderate, Statistics};
 use super::moments::{fourth_moments, EdgeMoments};
-use super::sample::{Pair, Sample};
+use super::sample::{Pair, Pool, Sample};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
+use ndarray::ArrayView2;
 use rayon::prelude::*;
 
 /// Up to this many values are kept as they are.
@@ -46,17 +47,17 @@ pub struct Null {
 
 /// Test the samples as they are, and shuffles of them: each is the rows of both samples together (`x`
 /// first) that become `x`.
-pub fn shuffle_null(pair: &Pair, shuffles: &[Vec<usize>], monitor: &Monitor) -> Result<Null> {
-    let rows = pair.rows();
-    let sound = |shuffle: &Vec<usize>| {
-        let mut sorted = shuffle.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
-        sorted.len() == pair.x.rows() && sorted.iter().all(|row| *row < rows)
-    };
-    if !shuffles.iter().all(sound) {
+pub fn shuffle_null<'a>(
+    x: ArrayView2<'a, f64>,
+    y: ArrayView2<'a, f64>,
+    shuffles: &[Vec<usize>],
+    monitor: &Monitor,
+) -> Result<Null> {
+    let pair = Pair::new(x, y)?;
+    let pool = Pool::new(x, y)?;
+    if !shuffles.iter().all(|shuffle| pool.can_divide(shuffle)) {
         return Err(Error::Argument(
-            "a shuffle must name as many different rows as `x` has".into(),
+            "a shuffle must name different rows, and four or more for each sample".into(),
         ));
     }
     let count = edge_count(pair.variables()) * shuffles.len();
@@ -67,10 +68,10 @@ pub fn shuffle_null(pair: &Pair, shuffles: &[Vec<usize>], monitor: &Monitor) -> 
         monitor.advance();
         Ok(z)
     };
-    let observed = see(&one(pair)?);
+    let observed = see(&one(&pair)?);
     let parts: Vec<Part> = shuffles
         .par_iter()
-        .map(|shuffle| Ok(Part::new(&one(&pair.shuffled(shuffle))?, tail_from)))
+        .map(|shuffle| Ok(Part::new(&one(&pool.divided(shuffle))?, tail_from)))
         .collect::<Result<_>>()?;
     let mut null = Null {
         count,
@@ -155,27 +156,51 @@ mod tests {
     use super::*;
     use ndarray::Array2;
 
-    fn pair(d: usize) -> Pair {
+    fn samples(d: usize) -> [Array2<f64>; 2] {
         let sample = |rows: usize, step: usize| {
             Array2::from_shape_fn((rows, d), |(r, u)| {
                 (((r * d + u) * step + r * r * 31 + u * u * r * 7) % 997) as f64
             })
         };
-        Pair::new(sample(17, 389).view(), sample(14, 613).view()).unwrap()
+        [sample(17, 389), sample(14, 613)]
+    }
+
+    fn null_of(samples: &[Array2<f64>; 2], shuffles: &[Vec<usize>]) -> Result<Null> {
+        shuffle_null(samples[0].view(), samples[1].view(), shuffles, &Monitor::new())
+    }
+
+    fn close(one: Seen, other: Seen) -> bool {
+        (one.largest - other.largest).abs() < 1e-10 && (one.squares - other.squares).abs() < 1e-8
     }
 
     #[test]
     #[cfg_attr(miri, ignore = "too much to interpret")]
     fn the_first_rows_as_x_are_no_shuffle() {
-        let pair = pair(9);
-        let null = shuffle_null(&pair, &[(0..17).collect()], &Monitor::new()).unwrap();
-        let same = null.shuffles[0];
-        assert!((same.largest - null.observed.largest).abs() < 1e-12);
-        assert!((same.squares - null.observed.squares).abs() < 1e-10);
+        let samples = samples(9);
+        let null = null_of(&samples, &[(0..17).collect()]).unwrap();
+        assert!(close(null.shuffles[0], null.observed));
         assert_eq!(null.tail.len(), 36);
-        for wrong in [vec![0], vec![0; 17], (15..32).collect()] {
-            assert!(shuffle_null(&pair, &[wrong], &Monitor::new()).is_err());
+        // Nor are the others as x: both are treated alike.
+        let turned = null_of(&samples, &[(17..31).collect()]).unwrap();
+        assert!(close(turned.shuffles[0], null.observed));
+        for wrong in [vec![0], vec![0; 17], (15..32).collect(), (0..28).collect()] {
+            assert!(null_of(&samples, &[wrong]).is_err());
         }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
+    fn rows_move_as_they_are() {
+        let samples = samples(6);
+        let shuffle: Vec<usize> = (0..31).filter(|row| row % 2 == 0).collect();
+        let before = null_of(&samples, &[shuffle.clone()]).unwrap();
+        // What is common to both samples makes no difference, what is not does.
+        let both = samples.clone().map(|sample| 3.0 * sample + 100.0);
+        assert!(close(null_of(&both, &[shuffle.clone()]).unwrap().shuffles[0], before.shuffles[0]));
+        let apart = [samples[0].clone(), &samples[1] + 5000.0];
+        let after = null_of(&apart, &[shuffle]).unwrap();
+        assert!(close(after.observed, before.observed));
+        assert!(!close(after.shuffles[0], before.shuffles[0]));
     }
 
     #[test]
