@@ -6,8 +6,8 @@
 use super::edge_count;
 use super::moderate::{freedom, moderate, Statistics};
 use super::moments::{fourth_moments, EdgeMoments};
-use super::sample::{Pair, Sample};
-use crate::error::{Error, Result};
+use super::sample::{check_shuffles, Pair, Sample};
+use crate::error::Result;
 use crate::monitor::Monitor;
 use rayon::prelude::*;
 
@@ -47,18 +47,7 @@ pub struct Null {
 /// Test the samples as they are, and shuffles of them: each is the rows of both samples together (`x`
 /// first) that become `x`.
 pub fn shuffle_null(pair: &Pair, shuffles: &[Vec<usize>], monitor: &Monitor) -> Result<Null> {
-    let rows = pair.rows();
-    let sound = |shuffle: &Vec<usize>| {
-        let mut sorted = shuffle.clone();
-        sorted.sort_unstable();
-        sorted.dedup();
-        sorted.len() == pair.x.rows() && sorted.iter().all(|row| *row < rows)
-    };
-    if !shuffles.iter().all(sound) {
-        return Err(Error::Argument(
-            "a shuffle must name as many different rows as `x` has".into(),
-        ));
-    }
+    check_shuffles(shuffles, pair.x.rows(), pair.rows())?;
     let count = edge_count(pair.variables()) * shuffles.len();
     let tail_from = if count > MOST_EXACT { TAIL_FROM } else { 0.0 };
     monitor.start(shuffles.len() + 1);
