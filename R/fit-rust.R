@@ -51,6 +51,12 @@ rust_logistic_tests <- function(table, x_rows, groups, settings,
                     shield_progress(on_progress)))
 }
 
+rust_logistic_shuffles <- function(table, groups, shuffles, threads,
+                                   on_progress = NULL) {
+    call_rust(.Call(wrap__logistic_shuffles, table, groups, shuffles, threads,
+                    shield_progress(on_progress)))
+}
+
 rust_draw_gaussian <- function(precision, n, seed) {
     call_rust(.Call(wrap__draw_gaussian, precision, n, seed))
 }

@@ -80,10 +80,13 @@
 #' @section What can go wrong:
 #' The first stage has no ridge. Where `lambda` is too small for the data it
 #' has no minimum, which is an error of class `kliep_error_unbounded`. Without
-#' a penalty, the same can happen on the support of an edge: its estimate is
-#' then `NA`, with a warning of class `kliep_warning_not_estimated` and the
-#' reason in `$diagnostics`. So is that of an edge whose feature has one value
-#' in all of `y`.
+#' a penalty, the same can happen on the support of an edge, and with few
+#' observations on that of the first stage, which all edges share: such an edge
+#' is estimated by one Newton step from the penalised estimate, with a warning
+#' of class `kliep_warning_one_step`. An edge that has no minimum even by itself
+#' is `NA`, with a warning of class `kliep_warning_not_estimated` and the
+#' reason in `$diagnostics`. So is one whose feature has one value in all of
+#' `y`, and one whose row of the inverse Hessian is not found.
 #'
 #' The density ratio is that of `x` to `y`, and reweights `y`: let `y` be the
 #' larger or the more spread out of the two samples. Exchanging them changes
@@ -134,7 +137,8 @@
 #'   * `first`: the change that the first stage detects, as a data frame with
 #'     `from`, `to` (the same for a variable alone) and `value`;
 #'   * `diagnostics`: a data frame with one row for each edge: `from`, `to`,
-#'     `status` (`"estimated"`, `"constant"`, `"no_row"` or `"no_refit"`),
+#'     `status` (`"estimated"`, `"one_step"` where one Newton step was all that
+#'     could be had, `"constant"`, `"no_row"` or `"no_refit"`),
 #'     `support` (the number of factors that the estimate adjusts for, with
 #'     its own) and `kkt`, the worst violation of the optimality conditions of
 #'     the second stage as a share of its penalty.
@@ -302,8 +306,12 @@ reasons <- c(
     no_refit = "without a penalty there is no fit on the support"
 )
 
+is_estimated <- function(status) status %in% c("estimated", "one_step")
+
+
 warn_not_estimated <- function(status, settings) {
-    failed <- status[status != "estimated"]
+    warn_one_step(status, settings)
+    failed <- status[!is_estimated(status)]
     if (length(failed) == 0L) return(invisible())
     counted <- table(factor(failed, names(reasons)))
     counted <- counted[counted > 0L]
@@ -322,6 +330,18 @@ warn_not_estimated <- function(status, settings) {
                       collapse = ", "), "."),
         hint = if (length(ways) > 0L)
             paste0("To get more, ", paste(ways, collapse = ", or "), ".")
+    )
+}
+
+warn_one_step <- function(status, settings) {
+    count <- sum(status == "one_step")
+    if (count == 0L) return(invisible())
+    warn_kliep(
+        "one_step",
+        paste0(count, " of ", count_of(length(status), "edge"), " could only ",
+               "be estimated by one Newton step from the penalised estimate: ",
+               reasons[["no_refit"]], "."),
+        hint = "Raise `lambda` or `row_lambda` for smaller supports."
     )
 }
 
@@ -437,6 +457,7 @@ format.kliep_debias <- function(x, ...) {
                count_of(nrow(x$first), "factor"), " detected, KKT ",
                format(x$first_kkt, digits = 2L), "; rows: KKT at most ",
                format(worst_kkt(x), digits = 2L)),
+        format_statuses(x$diagnostics$status),
         format_global(x)
     )
 }
@@ -444,6 +465,18 @@ format.kliep_debias <- function(x, ...) {
 worst_kkt <- function(x) {
     kkt <- x$diagnostics$kkt
     if (all(is.na(kkt))) NA_real_ else max(kkt, na.rm = TRUE)
+}
+
+# How many edges have no estimate as asked for, and why.
+format_statuses <- function(status) {
+    about <- c(one_step = "by one step from the penalised estimate",
+               paste("none:", reasons))
+    names(about)[-1L] <- names(reasons)
+    counted <- table(factor(status, names(about)))
+    counted <- counted[counted > 0L]
+    if (length(counted) == 0L) return(NULL)
+    paste0("  estimates  ", paste0(counted, " ", about[names(counted)],
+                                   collapse = "; "))
 }
 
 format_global <- function(x) {

@@ -9,6 +9,9 @@
 #' at all; where the answer is no, it reports no edge.
 #'
 #' @section Method:
+#' This is the method for [feat_gaussian()] and [feat_nonparanormal()], which
+#' have a closed form; the next section is about all other features.
+#'
 #' Let \eqn{S_x} and \eqn{S_y} be the correlation matrices of the two samples,
 #' and \eqn{D = \Omega_y - \Omega_x}{D = Omega_y - Omega_x} the difference of
 #' their inverses, which is the change \eqn{\theta}{theta} of [kliep_path()].
@@ -37,6 +40,38 @@
 #' 7. `q_value` is the combined p-value adjusted by the method of Benjamini and
 #'    Hochberg.
 #'
+#' @section Any other features:
+#' \eqn{\log p / q = \theta^\top f + c}{log p / q = theta' f + c} is a logistic
+#' regression of which sample an observation is from on its features \eqn{f}
+#' (Qin 1998). So for [feat_ising()], [feat_polynomial()], [feat_rbf()],
+#' [feat_custom()] and [feat_cliques()]:
+#' 1. The factors of a support, from a path of [kliep_path()] with the same
+#'    features, are fitted by maximum likelihood. Every other edge is tested by
+#'    its score given them (Rao's test), edges of the support by their estimate
+#'    (Wald's test). All coefficients of an edge are tested together: by
+#'    chi-square, in the support by F.
+#' 2. The tails of both are brought to the scale of \eqn{|z|}, and the null
+#'    distribution comes from `n_perm` shuffles of the observations.
+#' 3. The support grows as above, up to a tenth of the observations in
+#'    coefficients: beyond, maximum likelihood is biased.
+#'
+#' There is one test for each edge, so `test` is `"logistic"`. An edge with one
+#' coefficient has an `estimate`, `se` and an interval. With `df` > 1
+#' coefficients `estimate` is their norm, without a sign, and `se`, `lower` and
+#' `upper` are `NA`. Powers of one variable (`terms = "all"` of
+#' [feat_polynomial()]) belong to that variable alone: an edge is tested by the
+#' terms with both. For [feat_cliques()] an edge has the smallest p-value of
+#' the sets that contain it, times their number. An edge whose features are
+#' constant, or explained by the support, has a p-value of 1.
+#'
+#' Where variables are standardised within each sample, the estimated means and
+#' standard deviations are taken into account as where nothing has changed: by
+#' multiples of a variable and its square, which have the same means in both
+#' samples, that make the mean of a feature independent of them to first order.
+#' In this scale the coefficient of an unchanged edge changes where the variance
+#' of one of its variables does: `standardize = "none"` or `"pooled"` compares
+#' coefficients in one scale for both samples.
+#'
 #' @section No change at all:
 #' The largest statistic over all edges and the sum of their squares are
 #' compared with those of the shuffles: the better of both ranks, ranked among
@@ -47,11 +82,11 @@
 #' samples. Where it is above `fdr`, no edge is reported.
 #'
 #' @section What it needs:
-#' Features with a closed form ([feat_gaussian()] or [feat_nonparanormal()]),
-#' variables standardised within each sample, at least 10 observations in each,
-#' and memory for a dozen numbers for each edge. For heavy tails and outliers
-#' pass both samples through [npn_transform()] first. [kliep_debias()] has the
-#' published intervals for other features with one coefficient for each edge.
+#' At least 10 observations in each sample. Features with a closed form need
+#' variables standardised within each sample, and memory for a dozen numbers for
+#' each edge; all others need the table of all features and observations about
+#' four times. For heavy tails and outliers pass both samples through
+#' [npn_transform()] first.
 #'
 #' @section How far to trust it:
 #' `make bench ONLY=calibration` in the source tree measures how often what is
@@ -67,8 +102,9 @@
 #' @param x,y The two samples, as for [kliep_path()], or a result of this
 #'   package as `x`: its samples and the features of its estimator.
 #' @param spec The estimator: see [kliep_spec()]. Its features and its `control`
-#'   matter here; the path that screens is fitted symmetrically with the
-#'   Gaussian normaliser.
+#'   matter here, and for logistic tests `standardize` and `penalty_factor`; the
+#'   path that screens is fitted symmetrically, with the Gaussian normaliser
+#'   where there is one.
 #' @param fdr The false discovery rate: the expected share of false edges among
 #'   those reported.
 #' @param level The confidence level of the intervals.
@@ -84,8 +120,9 @@
 #'     `q_value`, `p_direct` and `p_nodewise` (each test by itself), `test` (the
 #'     one with the smaller p-value), `z` (of the direct test, moderated),
 #'     `in_support`, `partial_x` and `partial_y` (the debiased partial
-#'     correlations) and `changed`, whether the edge is
-#'     reported;
+#'     correlations) and `changed`, whether the edge is reported. Logistic
+#'     tests have `df`, the number of coefficients, and neither `p_direct`,
+#'     `p_nodewise`, `partial_x` nor `partial_y`;
 #'   * `global`: the test of no change at all, a list of `p_value`, the largest
 #'     statistic (`largest`) and the sum of squares (`squares`);
 #'   * `support`: the factors of the support, `from` and `to` (the same for a
@@ -93,11 +130,15 @@
 #'   * `null`: the statistics of the shuffles;
 #'   * `diagnostics`: a list with the degrees of freedom of the variances by
 #'     themselves (`df`), those that they gain from others (`prior`) and their
-#'     ratio to those of Gaussian data (`common`), for both tests.
+#'     ratio to those of Gaussian data (`common`), for both tests; or for
+#'     logistic tests the number of `columns` in all and of those `fitted`.
 #' @references
 #' Xia, Y., Cai, T. and Cai, T. T. (2015). Testing differential networks with
 #' applications to the detection of gene-gene interactions. *Biometrika* 102(2),
 #' 247--266.
+#'
+#' Qin, J. (1998). Inferences for case-control and semiparametric two-sample
+#' density ratio models. *Biometrika* 85(3), 619--630.
 #'
 #' Liu, Y. and Xie, J. (2020). Cauchy combination test. *Journal of the American
 #' Statistical Association* 115, 393--402.
@@ -115,6 +156,11 @@
 #' result
 #' edges(result)
 #' pair$truth
+#'
+#' # Binary data.
+#' theta <- ising_chain(8, coupling = 0.4)
+#' spins <- sim_ising(theta, ising_change(theta, 2, change = -0.6), n = 400)
+#' kliep_infer(spins$x, spins$y, feat_ising())
 kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
                         n_perm = 49, progress = interactive(), ...) {
     call <- match.call()
@@ -125,32 +171,25 @@ kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
     level <- check_fraction(level, "level")
     progress <- check_flag(progress, "progress")
     spec <- as_spec(if (is.null(spec)) found$result else spec, found$rest)
-    check_closed_form(spec$features)
     samples <- as_samples(found, spec$features, least = 10L)
     spec <- settle_spec(spec, samples$variables)
-    check_within(spec)
+    closed <- has_closed_form(spec$features)
+    if (closed) check_within(spec)
+    check_constant(samples, spec$standardize)
     n_perm <- check_whole(n_perm, "n_perm", "n_perm", least = 19)
     n_perm <- check_n_perm(n_perm, nrow(samples$x), nrow(samples$y),
                            alike = TRUE)
-    powered <- powered_samples(samples, spec$features$power)
-    changes <- find_changes(powered$x, powered$y, fdr, n_perm, spec$control,
-                            progress)
+    changes <- if (closed) {
+        powered <- powered_samples(samples, spec$features$power)
+        find_changes(powered$x, powered$y, fdr, n_perm, spec$control, progress)
+    } else {
+        find_logistic_changes(samples, spec, fdr, n_perm, progress)
+    }
     result <- new_kliep_infer(changes, spec, samples, level, call)
     with_samples(result, samples, found$conditions)
 }
 
 # ---- what is asked for -----------------------------------------------------
-
-check_closed_form <- function(features) {
-    if (has_closed_form(features)) return(invisible())
-    stop_kliep(
-        "features",
-        paste0("`kliep_infer()` needs `feat_gaussian()` or ",
-               "`feat_nonparanormal()`: got ", name_features(features), "."),
-        hint = paste("`kliep_debias()` takes other features with one",
-                     "coefficient for each edge, `kliep_stability()` any.")
-    )
-}
 
 check_within <- function(spec) {
     if (spec$standardize == "within") return(invisible())
@@ -164,7 +203,6 @@ check_within <- function(spec) {
 
 # The variables of the features: s = sign(z) |z|^power of standardised columns.
 powered_samples <- function(samples, power, standardize = "within") {
-    check_constant(samples, "within")
     stack <- rust_standardize_samples(samples$x, samples$y, standardize)$stack
     if (power != 1) stack <- sign(stack) * abs(stack)^power
     colnames(stack) <- samples$variables
@@ -176,17 +214,11 @@ powered_samples <- function(samples, power, standardize = "within") {
 
 # The only place the class is set.
 new_kliep_infer <- function(changes, spec, samples, level, call) {
-    table <- changes$edges
-    half <- stats::qnorm((1 + level) / 2) * table$se
-    estimates <- data.frame(
-        table[c("from", "to", "estimate", "se")],
-        lower = table$estimate - half, upper = table$estimate + half,
-        p_value = table$p_combined, q_value = table$q_value,
-        p_direct = table$p_value, p_nodewise = table$p_nodewise,
-        test = ifelse(table$p_value <= table$p_nodewise, "direct",
-                      "node-wise"),
-        table[c("z", "in_support", "partial_x", "partial_y", "changed")]
-    )
+    estimates <- if (has_closed_form(spec$features)) {
+        combined_estimates(changes$edges, level)
+    } else {
+        logistic_estimates(changes$edges, level)
+    }
     structure(
         class = "kliep_infer",
         list(
@@ -208,13 +240,42 @@ new_kliep_infer <- function(changes, spec, samples, level, call) {
     )
 }
 
+# By both tests of closed forms.
+combined_estimates <- function(table, level) {
+    data.frame(
+        table[c("from", "to", "estimate", "se")], limits_of(table, level),
+        p_value = table$p_combined, q_value = table$q_value,
+        p_direct = table$p_value, p_nodewise = table$p_nodewise,
+        test = ifelse(table$p_value <= table$p_nodewise, "direct",
+                      "node-wise"),
+        table[c("z", "in_support", "partial_x", "partial_y", "changed")]
+    )
+}
+
+logistic_estimates <- function(table, level) {
+    data.frame(
+        table[c("from", "to", "estimate", "se")], limits_of(table, level),
+        table[c("p_value", "q_value")], test = rep("logistic", nrow(table)),
+        table[c("z", "df", "in_support", "changed")]
+    )
+}
+
+limits_of <- function(table, level) {
+    half <- stats::qnorm((1 + level) / 2) * table$se
+    data.frame(lower = table$estimate - half, upper = table$estimate + half)
+}
+
 named_support <- function(support, variables) {
     data.frame(from = variables[support$from], to = variables[support$to])
 }
 
-# Both tests: the variances behind them, and what each finds by itself.
+# The tests: what stands behind them, and what each finds by itself.
 test_table <- function(object) {
     about <- object$diagnostics
+    if (!is.null(about$logistic)) {
+        return(data.frame(test = "logistic", t(about$logistic),
+                          found = sum(object$estimates$q_value <= object$fdr)))
+    }
     found <- function(test) {
         sum(stats::p.adjust(object$estimates[[test]], "BH") <= object$fdr)
     }
@@ -262,7 +323,8 @@ print.kliep_infer <- function(x, most = 10L, ...) {
     cat(strwrap(say_changes(x), width = 78L), sep = "\n")
     columns <- c("from", "to", "weight", "lower", "upper", "partial_x",
                  "partial_y", "q_value", "test")
-    print_kept(edges(x)[columns], most)
+    found <- edges(x)
+    print_kept(found[intersect(columns, names(found))], most)
     cat("\nNext: edges(), plot(), plot(type = \"calibration\"),",
         "$estimates for all edges\n")
     invisible(x)

@@ -31,7 +31,8 @@ find_changes <- function(x, y, fdr = 0.1, shuffles = 49L,
     scaled <- near[c("x", "y")]
     path <- screening_path(scaled, control)
     # A support that holds less than what is found at .1 leaves changes out.
-    chosen <- choose_support(scaled, path, null, control, max(fdr, 0.1))
+    chosen <- choose_support(score_given(scaled, null, control, max(fdr, 0.1)),
+                             path, null)
     edges <- edge_table(samples, chosen, near, if (turned) -1 else 1)
     global <- global_p_value(null)
     edges$changed <- global <= fdr & edges$q_value <= fdr
@@ -211,7 +212,7 @@ path_support <- function(path, size) {
     if (size == 0) return(no_factors())
     step <- max(which(path$diagnostics$n_edges <= size), 1L)
     at <- path$coefficients$step == step & path$coefficients$value != 0
-    found <- path$coefficients[at, c("from", "to")]
+    found <- unique(path$coefficients[at, c("from", "to")])
     data.frame(from = pmin(found$from, found$to),
                to = pmax(found$from, found$to))
 }
@@ -221,31 +222,41 @@ path_support <- function(path, size) {
 # estimates of what it took in by chance are the tests most often wrong. So it
 # is the first on the path with nothing found outside, or with the bulk of all z
 # that of the null and no more found outside than there is inside: where most
-# edges are found, the rest is no bulk.
-choose_support <- function(scaled, path, null, control, level = 0.1) {
-    n <- c(nrow(scaled$x$values), nrow(scaled$y$values))
-    most <- max(1, 0.75 * min(n))
+# edges are found, the rest is no bulk. `given` has the tests given a support, the
+# factors that are tested by number, and the most edges of a support.
+choose_support <- function(given, path, null) {
     cut <- null_quantile(null, 0.95)
     best <- NULL
-    for (size in support_sizes[support_sizes <= most]) {
+    for (size in support_sizes[support_sizes <= given$most]) {
         support <- path_support(path, size)
         if (!is.null(best) && nrow(support) == nrow(best$support)) next
-        now <- test_support(scaled, support, null, control, level)
+        now <- given$test(support)
         # Factors that depend on each other end the search.
         if (is.null(now)) break
         now$steps <- c(best$steps, nrow(now$support))
         best <- now
         bulk <- abs(best$z[!best$found])
-        outside <- sum(found_outside(best))
+        outside <- sum(found_outside(best, given))
         spread <- sum(bulk > cut) > 0.05 * length(bulk)
         if (outside == 0L || (!spread && outside <= nrow(support))) break
     }
-    close_support(scaled, best, null, control, level)
+    close_support(given, best)
+}
+
+score_given <- function(scaled, null, control, level = 0.1) {
+    list(
+        most = max(1, 0.75 * min(nrow(scaled$x$values),
+                                 nrow(scaled$y$values))),
+        test = function(support) {
+            test_support(scaled, support, null, control, level)
+        },
+        pairs = pair_from_index
+    )
 }
 
 # Which of the edges found are not in the support.
-found_outside <- function(best) {
-    found <- pair_from_index(which(best$found))
+found_outside <- function(best, given) {
+    found <- given$pairs(which(best$found))
     !(pair_key(found) %in% pair_key(best$support))
 }
 
@@ -267,16 +278,16 @@ test_support <- function(scaled, support, null, control, level) {
 
 # What is found outside the support belongs in it: left out, it makes its
 # neighbours look changed, the more so the larger the samples are.
-close_support <- function(scaled, best, null, control, level) {
+close_support <- function(given, best) {
     for (round in 1:6) {
         found <- which(best$found)
-        pairs <- pair_from_index(found)
-        new <- found_outside(best)
+        pairs <- given$pairs(found)
+        new <- found_outside(best, given)
         if (!any(new)) break
         first <- order(best$p_value[found[new]])
         first <- utils::head(first, max(10, ceiling(sum(new) / 2)))
         support <- rbind(best$support, pairs[new, , drop = FALSE][first, ])
-        now <- test_support(scaled, support, null, control, level)
+        now <- given$test(support)
         if (is.null(now)) break
         now$steps <- c(best$steps, nrow(now$support))
         best <- now
@@ -309,38 +320,4 @@ combine_p_values <- function(p, q) {
         tan((0.5 - pmin(pmax(p, 1e-15), 1 - 1e-15)) * pi)
     }
     0.5 - atan((cauchy(p) + cauchy(q)) / 2) / pi
-}
-
-# ---- any features ----------------------------------------------------------
-
-# Groups of adjacent columns of `table`, given the groups in `support`: the
-# first `n_x` rows are those of x. `sizes` are the columns of each group. Those
-# of the support are referred to F, since they are fitted, the others to
-# chi-square. NULL where the columns of the support depend on each other.
-logistic_tests <- function(table, n_x, sizes, support, control,
-                           on_progress = NULL) {
-    fitted <- sum(sizes[support])
-    settings <- list(
-        # Beyond a tenth of the rows maximum likelihood is biased upwards.
-        firth = fitted > nrow(table) / 10,
-        support = as.integer(support), tol = 1e-8, max_iter = 100L,
-        threads = control$threads
-    )
-    tests <- rust_logistic_tests(table, n_x, as.integer(sizes), settings,
-                                 on_progress)
-    if (is.null(tests)) return(NULL)
-    inside <- seq_along(sizes) %in% support
-    left <- max(1, nrow(table) - 1 - fitted)
-    p_value <- ifelse(
-        inside,
-        stats::pf(tests$statistic / sizes, sizes, left, lower.tail = FALSE),
-        stats::pchisq(tests$statistic, sizes, lower.tail = FALSE)
-    )
-    missing <- function(value) replace(value, is.nan(value), NA)
-    list(
-        groups = data.frame(statistic = missing(tests$statistic), df = sizes,
-                            p_value = missing(p_value), in_support = inside),
-        estimate = missing(tests$estimate), se = missing(tests$se),
-        converged = tests$converged, firth = settings$firth
-    )
 }

@@ -16,9 +16,9 @@
 #' \deqn{E V \le \frac{1}{2 \tau - 1} \frac{q^2}{p}, \quad
 #'     \tau > \frac{1}{2},}{
 #'     E V <= q^2 / ((2 tau - 1) p), tau > 1/2,}
-#' whatever the data and however edges are named. False edges are unlikely
-#' if naming is not worse than guessing. `assumption = "r-concave"` uses the
-#' sharper bound of their Section 3.3,
+#' whatever the data and however edges are named: `assumption = "none"`. False
+#' edges are unlikely if naming is not worse than guessing. By default
+#' (`assumption = "r-concave"`) it is the sharper bound of their Section 3.3,
 #' \deqn{E V \le p \, \min\{D(\theta^2, 2 \tau - 1, B, -1/2),\;
 #'     D(\theta, \tau, 2 B, -1/4)\},}{
 #'     E V <= p min{D(theta^2, 2 tau - 1, B, -1/2), D(theta, tau, 2B, -1/4)},}
@@ -88,7 +88,7 @@
 #' plot(stable)
 kliep_stability <- function(x, y = NULL, spec = NULL, n_subsamples = 100,
                             q = NULL, threshold = NULL, max_false = 1,
-                            assumption = c("none", "r-concave"),
+                            assumption = c("r-concave", "none"),
                             checkpoint = NULL, progress = interactive(), ...) {
     call <- match.call()
     found <- take_samples(x, y, list(...))
@@ -103,7 +103,7 @@ kliep_stability <- function(x, y = NULL, spec = NULL, n_subsamples = 100,
     path <- fit_observed(ready, candidates)[[1L]]
     design <- design_stability(
         q, threshold, max_false,
-        check_choice(assumption, "assumption", c("none", "r-concave")),
+        check_choice(assumption, "assumption", c("r-concave", "none")),
         n_pairs, n_possible_edges(path)
     )
     done <- run_replicates(

@@ -84,9 +84,10 @@ draw_intervals <- function(lines, behind = NULL) {
         behind +
         ggplot2::geom_linerange(
             ggplot2::aes(xmin = .data$lower, xmax = .data$upper),
-            linewidth = 1
+            linewidth = 1, na.rm = TRUE
         ) +
-        ggplot2::geom_point(ggplot2::aes(shape = .data$style), size = 2) +
+        ggplot2::geom_point(ggplot2::aes(shape = .data$style), size = 2,
+                            na.rm = TRUE) +
         draw_truth(lines) +
         scale_styles() +
         ggplot2::labs(x = "change of the edge", y = NULL) +

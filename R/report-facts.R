@@ -227,24 +227,36 @@ weight_diagnostics <- function(fit, path) {
 calibration_diagnostics <- function(result) {
     bulk <- abs(result$estimates$z[!result$estimates$changed])
     beyond <- mean(bulk > null_quantile(result$null, 0.95))
-    list(
-        "edges beyond the 5 % point of the shuffles" = c(
+    c(
+        list("edges beyond the 5 % point of the shuffles" = c(
             paste(format(100 * beyond, digits = 2L), "%"),
             if (beyond <= 0.08) "good" else
                 "caution: more than chance explains, and not reported"
-        ),
-        "smallest degrees of freedom of a variance" = c(
-            format(result$diagnostics$direct[["df"]], digits = 2L),
-            if (result$diagnostics$direct[["df"]] >= 10) "good" else
-                "caution: few observations decide"
-        )
+        )),
+        weight_of_tests(result)
     )
+}
+
+# How much stands behind one test.
+weight_of_tests <- function(result) {
+    logistic <- result$diagnostics$logistic
+    if (!is.null(logistic)) {
+        # The support ends at a tenth.
+        return(list("coefficients fitted, of observations" = c(
+            paste(logistic[["fitted"]], "of", sum(result$n)), "good"
+        )))
+    }
+    df <- result$diagnostics$direct[["df"]]
+    list("smallest degrees of freedom of a variance" = c(
+        format(df, digits = 2L),
+        if (df >= 10) "good" else "caution: few observations decide"
+    ))
 }
 
 inference_diagnostics <- function(result) {
     status <- table(factor(result$diagnostics$status,
                            unique(result$diagnostics$status)))
-    failed <- sum(result$diagnostics$status != "estimated")
+    failed <- sum(!is_estimated(result$diagnostics$status))
     list(
         "estimates" = c(
             paste(status, names(status), collapse = ", "),

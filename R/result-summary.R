@@ -82,7 +82,7 @@ summary.kliep_debias <- function(object, ...) {
 summary.kliep_infer <- function(object, ...) {
     check_dots(list(...), names(formals()), "summary")
     new_summary(c(format(object), say_changes(object)), list(
-        "tests: degrees of freedom, and edges found by each alone" =
+        "tests: what they rest on, and edges found by each alone" =
             test_table(object),
         "edges, smallest p-value first" = edges(object, all = TRUE)
     ))

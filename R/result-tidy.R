@@ -260,7 +260,7 @@ glance.kliep_debias <- function(x, ...) {
     check_dots(list(...), names(formals()), "glance")
     global <- x$global[x$global$type == "studentized", ]
     known <- !is.null(x$global)
-    estimated <- x$diagnostics$status == "estimated"
+    estimated <- is_estimated(x$diagnostics$status)
     data.frame(
         glance_head(x, nrow(edges(x))),
         estimator = x$settings$estimator, level = x$level,

@@ -66,6 +66,8 @@ routines <- list(
     logistic_tests = list(matrix(rnorm(22 * 3), 22), 12L, c(1L, 2L), list(
         firth = FALSE, support = 1L, tol = 1e-8, max_iter = 50L, threads = 1L
     ), NULL),
+    logistic_shuffles = list(matrix(rnorm(22 * 3), 22), c(1L, 2L),
+                             cbind(1:12, 11:22), 1L, NULL),
     draw_gaussian = list(symmetric, 5L, 1),
     draw_diamond = list(symmetric, 5L, schedule, 1),
     draw_ising = list(coupling, 5L, schedule, 1),

@@ -412,6 +412,21 @@ test_that("edges that cannot be estimated are missing, with the reason", {
     expect_output(print(got), "NA")
 })
 
+test_that("a support that is too large for a refit costs no estimates", {
+    # The first stage detects more than 40 observations can fit unpenalised.
+    pair <- withr::with_seed(2, sim_gaussian(
+        d = 20, n = 40, density = 0.2, edge = 0.4, n_changed = 8, change = -0.8
+    ))
+    expect_warning(got <- kliep_debias(pair$x, pair$y, n_boot = 20),
+                   "one Newton step", class = "kliep_warning_one_step")
+    expect_gt(sum(got$diagnostics$status == "one_step"), 0)
+    known <- is_estimated(got$diagnostics$status)
+    expect_gt(mean(known), 0.9)
+    expect_false(anyNA(got$estimates[known, ]))
+    expect_output(print(got), paste(sum(got$diagnostics$status == "one_step"),
+                                    "by one step from the penalised"))
+})
+
 # ---- methods ---------------------------------------------------------------
 
 test_that("edges() rejects by the rule asked for", {

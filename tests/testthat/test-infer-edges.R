@@ -111,7 +111,6 @@ test_that("bad input is one sentence", {
     refused("argument", x, y, fdr = 1)
     refused("argument", x, y, level = 2)
     refused("n_perm", x, y, n_perm = 5)
-    refused("features", x, y, feat_polynomial(2))
     refused("argument", x, y, standardize = "pooled")
     refused("dots", x, y, alpha = 0.1)
 })

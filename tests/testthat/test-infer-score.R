@@ -154,52 +154,6 @@ test_that("node-wise partial correlations are those of glmnet's lasso", {
     expect_identical(got$chosen, which.min(got$misfit))
 })
 
-test_that("logistic tests are those of glm() with sandwich variances", {
-    withr::local_seed(2)
-    n <- c(70, 90)
-    table <- matrix(rnorm(sum(n) * 6), sum(n))
-    table[seq_len(n[1]), 2] <- table[seq_len(n[1]), 2] + 0.5
-    from_x <- rep(1:0, n)
-    got <- logistic_tests(table, n[1], rep(1L, 6), c(2L, 5L), one)
-    expect_true(got$converged)
-    expect_false(got$firth)
-    fit <- glm(from_x ~ table[, c(2, 5)], family = binomial,
-               control = list(epsilon = 1e-14))
-    expect_equal(got$estimate[c(2, 5)], unname(coef(fit)[-1]))
-    x <- cbind(1, table[, c(2, 5)])
-    bread <- solve(crossprod(x, x * fitted(fit) * (1 - fitted(fit))))
-    meat <- crossprod(x * (from_x - fitted(fit)))
-    se <- sqrt(diag(bread %*% meat %*% bread))[-1]
-    expect_equal(got$se[c(2, 5)], se, tolerance = 1e-6)
-    w <- fitted(fit) * (1 - fitted(fit))
-    f <- lm.wfit(x, table[, 3], w)$residuals
-    score <- sum(f * (from_x - fitted(fit)))
-    expect_equal(got$groups$statistic[3],
-                 score^2 / sum((f * (from_x - fitted(fit)))^2))
-    # Together a group is a quadratic form, whatever the basis of its columns.
-    mixed <- table
-    mixed[, 3:4] <- table[, 3:4] %*% matrix(c(2, 1, -1, 3), 2)
-    sizes <- c(1L, 1L, 2L, 1L, 1L)
-    grouped <- logistic_tests(table, n[1], sizes, 2L, one)
-    expect_equal(logistic_tests(mixed, n[1], sizes, 2L, one)$groups,
-                 grouped$groups)
-})
-
-test_that("Firth's term adds half an observation to each cell", {
-    table <- cbind(rep(c(1, 0, 1, 0), c(9, 3, 4, 8)), 1:24)
-    got <- rust_logistic_tests(table, 12L, c(1L, 1L), list(
-        firth = TRUE, support = 1L, tol = 1e-10, max_iter = 100L, threads = 1L
-    ))
-    expect_equal(got$estimate[1], log(9.5 * 8.5 / (3.5 * 4.5)))
-    # There is an estimate where maximum likelihood has none.
-    apart <- cbind(rep(1:0, c(12, 12)), 1:24)
-    settings <- list(firth = TRUE, support = 1L, tol = 1e-8, max_iter = 100L,
-                     threads = 1L)
-    got <- rust_logistic_tests(apart + 0, 12L, c(1L, 1L), settings)
-    expect_true(got$converged)
-    expect_equal(got$estimate[1], 2 * log(12.5 / 0.5))
-})
-
 test_that("the numbers do not depend on the number of threads", {
     samples <- score_pair(33, 25, 31)
     shuffles <- withr::with_seed(1, replicate(7, sample.int(56, 25)))
@@ -267,14 +221,16 @@ test_that("a support holds what is found given it, or leaves no spread", {
     samples <- check_samples(pair$x, pair$y)
     null <- shuffle_null(samples, 19L, one)
     path <- screening_path(samples, one)
-    chosen <- choose_support(samples, path, null, one)
-    expect_false(any(found_outside(chosen)))
+    given <- score_given(samples, null, one)
+    chosen <- choose_support(given, path, null)
+    expect_false(any(found_outside(chosen, given)))
     expect_identical(chosen$steps[1], 0L)
     expect_false(is.unsorted(chosen$steps))
     # Noise does not make it grow to what the samples allow.
     same <- check_samples(pair$x[1:150, ], pair$x[151:300, ])
     null <- shuffle_null(same, 19L, one)
-    none <- choose_support(same, screening_path(same, one), null, one)
+    none <- choose_support(score_given(same, null, one),
+                           screening_path(same, one), null)
     expect_lt(nrow(none$support), 20)
 })
 
@@ -383,10 +339,4 @@ test_that("given a support, the prototype has the same numbers", {
                  tolerance = 0.01)
     p <- runif(50)
     expect_equal(combine_p_values(p, rev(p)), prototype$combine(p, rev(p)))
-    f <- matrix(rnorm(100 * 8), 100)
-    expect_equal(
-        with(logistic_tests(f, 40, rep(1L, 8), c(2L, 3L), one), estimate / se),
-        prototype$logistic_tests(f, rep(1:0, c(40, 60)), c(2, 3)),
-        tolerance = 1e-6
-    )
 })

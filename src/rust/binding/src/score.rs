@@ -12,6 +12,7 @@ extendr_module! {
     fn shuffle_null;
     fn neighbour_tests;
     fn logistic_tests;
+    fn logistic_shuffles;
 }
 
 /// Numbers from 1 as numbers from 0.
@@ -89,19 +90,23 @@ fn moderated_for_r(moderated: Moderated) -> Result<Robj> {
 #[extendr]
 fn shuffle_null(x: Robj, y: Robj, shuffles: Robj, threads: Robj, on_progress: Robj) -> Robj {
     guard(|| {
-        let shuffles = convert::integer_matrix(&shuffles, "shuffles")?;
-        let rows = |column: ndarray::ArrayView1<'_, i32>| {
-            let named: Vec<i32> = column.iter().copied().filter(|row| *row != 0).collect();
-            from_zero(&named, "shuffles")
-        };
-        let shuffles: Vec<Vec<usize>> =
-            shuffles.columns().into_iter().map(rows).collect::<Result<_>>()?;
+        let shuffles = shuffles_from_r(&shuffles)?;
         let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
         let null = run(count(&threads, "threads")?, &on_progress, |monitor| {
             score::shuffle_null(x, y, &shuffles, monitor)
         })?;
         null_for_r(null)
     })
+}
+
+fn shuffles_from_r(shuffles: &Robj) -> Result<Vec<Vec<usize>>> {
+    let shuffles = convert::integer_matrix(shuffles, "shuffles")?;
+    let rows = |column: ndarray::ArrayView1<'_, i32>| {
+        // Zeros fill up shuffles of different lengths.
+        let named: Vec<i32> = column.iter().copied().filter(|row| *row != 0).collect();
+        from_zero(&named, "shuffles")
+    };
+    shuffles.columns().into_iter().map(rows).collect()
 }
 
 fn null_for_r(null: Null) -> Result<Robj> {
@@ -161,10 +166,7 @@ fn logistic_tests(
             max_iter: fields.count("max_iter")?,
         };
         let support = from_zero(&fields.integers("support")?, "support")?;
-        let sizes = integers(&groups, "groups")?.iter().map(|size| usize::try_from(*size));
-        let sizes: Vec<usize> = sizes
-            .collect::<std::result::Result<_, _>>()
-            .map_err(|_| Failure::argument("`groups` must be sizes"))?;
+        let sizes = sizes_from_r(&groups)?;
         let (table, x_rows) = (matrix(&table, "table")?, count(&x_rows, "x_rows")?);
         let tests = run(fields.count("threads")?, &on_progress, |monitor| {
             score::logistic_tests(table, x_rows, &sizes, &support, &request, monitor)
@@ -180,4 +182,31 @@ fn logistic_tests(
             ("se", Robj::from(tests.error)),
         ])
     })
+}
+
+/// The statistics of groups of columns with nothing in the support, those of one shuffle after the
+/// other: an integer matrix with a column for each, the rows (counted from 1) that become `x`.
+#[extendr]
+fn logistic_shuffles(
+    table: Robj,
+    groups: Robj,
+    shuffles: Robj,
+    threads: Robj,
+    on_progress: Robj,
+) -> Robj {
+    guard(|| {
+        let (sizes, shuffles) = (sizes_from_r(&groups)?, shuffles_from_r(&shuffles)?);
+        let table = matrix(&table, "table")?;
+        let statistics = run(count(&threads, "threads")?, &on_progress, |monitor| {
+            score::logistic_shuffles(table, &sizes, &shuffles, monitor)
+        })?;
+        Ok(Robj::from(statistics))
+    })
+}
+
+fn sizes_from_r(groups: &Robj) -> Result<Vec<usize>> {
+    let sizes = integers(groups, "groups")?.iter().map(|size| usize::try_from(*size));
+    sizes
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|_| Failure::argument("`groups` must be sizes"))
 }

@@ -53,6 +53,9 @@ pub struct DebiasSettings {
 pub enum EdgeStatus {
     /// It can be used.
     Estimated,
+    /// It can be used, and is one step from the penalised estimate: without a penalty there is no fit
+    /// on its support.
+    OneStep,
     /// Its feature does not vary over `y`.
     Constant,
     /// Its row of the inverse Hessian was not found.
@@ -66,6 +69,7 @@ impl EdgeStatus {
     pub fn name(self) -> &'static str {
         match self {
             Self::Estimated => "estimated",
+            Self::OneStep => "one_step",
             Self::Constant => "constant",
             Self::NoRow => "no_row",
             Self::NoRefit => "no_refit",
@@ -164,6 +168,7 @@ struct Base {
 
 /// An estimate and the influence of every row on it.
 struct Debiased {
+    status: EdgeStatus,
     estimate: f64,
     support: usize,
     influence: Vec<f64>,
@@ -212,8 +217,8 @@ impl Task<'_> {
     fn edge(&self, factor: usize, monitor: &Monitor) -> Result<(Edge, Option<Vec<f64>>)> {
         let (outcome, kkt) = self.debias(factor, monitor)?;
         Ok(match outcome {
-            Ok(Debiased { estimate, support, influence }) => {
-                let (status, error) = (EdgeStatus::Estimated, bootstrap::error(&influence));
+            Ok(Debiased { status, estimate, support, influence }) => {
+                let error = bootstrap::error(&influence);
                 (Edge { factor, status, estimate, error, support, kkt }, Some(influence))
             }
             Err(status) => {
@@ -223,8 +228,36 @@ impl Task<'_> {
         })
     }
 
-    /// From wherever this edge starts.
+    /// As asked for. Where the support is too large for that, which one support of the first stage is
+    /// for all edges, one step from the penalised estimate is left, unless the edge has no fit even by
+    /// itself.
     fn debias(&self, factor: usize, monitor: &Monitor) -> Result<(Outcome, f64)> {
+        let (outcome, kkt) = self.debias_as_asked(factor, monitor)?;
+        let bounded = || refit(self.sample, &[factor], &Coefficients::default()).is_some();
+        match outcome {
+            Err(EdgeStatus::NoRefit | EdgeStatus::NoRow) if bounded() => {
+                self.penalised_step(factor, monitor)
+            }
+            _ => Ok((outcome, kkt)),
+        }
+    }
+
+    fn penalised_step(&self, factor: usize, monitor: &Monitor) -> Result<(Outcome, f64)> {
+        let DebiasSettings { row_lambda, tol, .. } = *self.settings;
+        let row = inverse_row(&self.hessian, factor, row_lambda, tol, monitor)?;
+        let outcome = match row.status {
+            RowStatus::Constant => Err(EdgeStatus::Constant),
+            RowStatus::Failed => Err(EdgeStatus::NoRow),
+            RowStatus::Converged => {
+                let step = self.step(&row, &row.penalised, &self.first.theta, self.hessian.alpha);
+                Ok(Debiased { status: EdgeStatus::OneStep, ..step })
+            }
+        };
+        Ok((outcome, row.kkt))
+    }
+
+    /// From wherever this edge starts.
+    fn debias_as_asked(&self, factor: usize, monitor: &Monitor) -> Result<(Outcome, f64)> {
         if !self.settings.refit {
             return self.debias_from(&self.first.theta, &self.hessian, factor, monitor);
         }
@@ -265,18 +298,29 @@ impl Task<'_> {
         Some(Base { theta: together(&support, &refit.theta), alpha: refit.alpha })
     }
 
-    /// `theta_k + omega'(g - mu)`.
     fn one_step(&self, row: &InverseRow, theta: &Coefficients, alpha: &[f64]) -> Option<Debiased> {
+        let omega = if self.settings.refit { row.values.as_ref()? } else { &row.penalised };
+        Some(self.step(row, omega, theta, alpha))
+    }
+
+    /// `theta_k + omega'(g - mu)`.
+    fn step(
+        &self,
+        row: &InverseRow,
+        omega: &[f64],
+        theta: &Coefficients,
+        alpha: &[f64],
+    ) -> Debiased {
         let own = theta.iter().find(|(factor, _)| *factor == row.factors[0]);
         let mut estimate = own.map_or(0.0, |(_, theta)| theta[0]);
-        let omega = if self.settings.refit { row.values.as_ref()? } else { &row.penalised };
         for (factor, value) in row.factors.iter().zip(omega) {
             let moment = self.sample.moment(*factor, self.sample.y.clone(), alpha);
             estimate += value * (self.sample.mean_over_x(*factor) - moment);
         }
         let omega = together(&row.factors, omega);
         let influence = self.influence(&omega, theta, alpha);
-        Some(Debiased { estimate, support: row.factors.len(), influence })
+        let (status, support) = (EdgeStatus::Estimated, row.factors.len());
+        Debiased { status, estimate, support, influence }
     }
 
     /// The fit without penalty on the supports of both stages.
@@ -286,7 +330,8 @@ impl Task<'_> {
         let omega = together(&support, &refit.first_row()?);
         let theta = together(&support, &refit.theta);
         let influence = self.influence(&omega, &theta, &refit.alpha);
-        Some(Debiased { estimate: refit.theta[0], support: support.len(), influence })
+        let (status, estimate) = (EdgeStatus::Estimated, refit.theta[0]);
+        Some(Debiased { status, estimate, support: support.len(), influence })
     }
 
     fn influence(&self, omega: &Coefficients, theta: &Coefficients, alpha: &[f64]) -> Vec<f64> {

@@ -1,10 +1,11 @@
 //! Tests of any features given a support, by logistic regression of which sample a row is from.
 //!
 //! `log p/q = theta'f + c` is such a regression (Qin, 1998). Features outside of the support are tested
-//! by their score, after projection on the support; those inside by their estimate; both with sandwich
-//! variances, and groups of coefficients together. Its weights are at most 1/4 and cannot collapse as
-//! those of a ratio do.
+//! by their score, after projection on the support; those inside by their estimate; both with the
+//! variances of the information, and groups of coefficients together. Its weights are at most 1/4 and
+//! cannot collapse as those of a ratio do.
 
+use super::sample::check_shuffles;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::numerics::cholesky::Cholesky;
@@ -96,6 +97,42 @@ pub fn logistic_tests(
         }
     }
     Ok(Some(tests))
+}
+
+/// The statistics of all groups with nothing in the support, where each shuffle names the rows that
+/// become `x`: those of one shuffle side by side. All shuffles name as many rows.
+pub fn logistic_shuffles(
+    table: ArrayView2<'_, f64>,
+    sizes: &[usize],
+    shuffles: &[Vec<usize>],
+    monitor: &Monitor,
+) -> Result<Vec<f64>> {
+    let groups = Groups::new(sizes, &[])?;
+    let (rows, x_rows) = (table.nrows(), shuffles.first().map_or(0, Vec::len));
+    if groups.columns() != table.ncols() || x_rows == 0 || x_rows >= rows {
+        return Err(Error::Argument("groups must cover the columns, and samples the rows".into()));
+    }
+    check_shuffles(shuffles, x_rows, rows)?;
+    let table = Standardised::new(table)?;
+    let share = x_rows as f64 / rows as f64;
+    let weights = vec![share * (1.0 - share); rows];
+    monitor.start(shuffles.len());
+    let parts: Vec<Vec<f64>> = shuffles
+        .par_iter()
+        .map(|shuffle| {
+            monitor.check()?;
+            let mut residuals = vec![-share; rows];
+            shuffle.iter().for_each(|row| residuals[*row] = 1.0 - share);
+            let one = |range: &Range<usize>| {
+                let columns: Vec<&[f64]> = range.clone().map(|k| table.column(k)).collect();
+                score(&columns, &weights, &residuals).statistic
+            };
+            let statistics = groups.ranges.iter().map(one).collect();
+            monitor.advance();
+            Ok(statistics)
+        })
+        .collect::<Result<_>>()?;
+    Ok(parts.concat())
 }
 
 /// The columns of each group, and which groups are in the support.
@@ -286,68 +323,70 @@ impl Fit {
             let size = groups.ranges[group].len();
             let projected: Vec<Vec<f64>> = (start..start + size).map(project).collect();
             start += size;
-            (group, self.score(&projected))
+            let columns: Vec<&[f64]> = projected.iter().map(|column| &column[..]).collect();
+            (group, score(&columns, &self.weights, &self.residuals))
         };
         wanted.into_iter().map(one).collect()
-    }
-
-    /// One group by its columns, projected.
-    fn score(&self, projected: &[Vec<f64>]) -> Outcome {
-        let size = projected.len();
-        let sum = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>();
-        let mut score = Vec::with_capacity(size);
-        let mut information = Vec::with_capacity(size);
-        let mut covariance = vec![0.0; size * size];
-        for (k, f) in projected.iter().enumerate() {
-            score.push(sum(&mut f.iter().zip(&self.residuals).map(|(f, r)| f * r)));
-            information.push(sum(&mut f.iter().zip(&self.weights).map(|(f, w)| w * f * f)));
-            for (l, g) in projected[..=k].iter().enumerate() {
-                let products = f.iter().zip(g).zip(&self.residuals);
-                covariance[k * size + l] = sum(&mut products.map(|((f, g), r)| f * g * r * r));
-            }
-        }
-        // A column that the support explains has nothing left to test.
-        let whole = self.weights.iter().sum::<f64>();
-        let empty = information.iter().any(|left| *left <= LEAST_LEFT * whole);
-        let statistic = if empty { f64::NAN } else { quadratic(&covariance, &score) };
-        let nothing = if empty { f64::NAN } else { 1.0 };
-        Outcome {
-            statistic,
-            estimate: (0..size).map(|k| nothing * score[k] / information[k]).collect(),
-            error: (0..size)
-                .map(|k| nothing * covariance[k * size + k].sqrt() / information[k])
-                .collect(),
-        }
     }
 
     /// The groups of the support, each by its estimate.
     fn estimates<'a>(&'a self, groups: &'a Groups) -> impl Iterator<Item = (usize, Outcome)> + 'a {
         let width = self.beta.len();
-        // The influence of every row: the inverse information times its score.
-        let mut influences: Vec<f64> = Vec::with_capacity(width * self.rows);
-        for (row, residual) in self.residuals.iter().enumerate() {
-            let mut score: Vec<f64> = (0..width).map(|k| self.column(k)[row] * residual).collect();
-            self.information.solve(&mut score);
-            influences.extend(score);
-        }
         let mut start = 1;
         groups.chosen.iter().map(move |group| {
             let size = groups.ranges[*group].len();
             let own = start..start + size;
             start += size;
             let mut covariance = vec![0.0; size * size];
-            for influence in influences.chunks_exact(width) {
-                let part = &influence[own.clone()];
-                for (k, a) in part.iter().enumerate() {
-                    for (l, b) in part[..=k].iter().enumerate() {
-                        covariance[k * size + l] += a * b;
-                    }
-                }
+            for k in 0..size {
+                let mut column = vec![0.0; width];
+                column[own.start + k] = 1.0;
+                self.information.solve(&mut column);
+                (0..size).for_each(|l| covariance[k * size + l] = column[own.start + l]);
             }
             let estimate = self.beta[own].to_vec();
             let error = (0..size).map(|k| covariance[k * size + k].sqrt()).collect();
             (*group, Outcome { statistic: quadratic(&covariance, &estimate), estimate, error })
         })
+    }
+}
+
+/// One group by its columns, which are projected on the support: one step from zero.
+fn score(projected: &[&[f64]], weights: &[f64], residuals: &[f64]) -> Outcome {
+    let size = projected.len();
+    let inner = |f: &[f64], g: &[f64]| f.iter().zip(g).map(|(f, g)| f * g).sum::<f64>();
+    let gradient: Vec<f64> = projected.iter().map(|f| inner(f, residuals)).collect();
+    let mut information = vec![0.0; size * size];
+    for (k, f) in projected.iter().enumerate() {
+        let weighted: Vec<f64> = f.iter().zip(weights).map(|(f, w)| f * w).collect();
+        for (l, g) in projected[..=k].iter().enumerate() {
+            information[k * size + l] = inner(&weighted, g);
+        }
+    }
+    // What the support or the rest of the group explains has nothing left to test.
+    let least = LEAST_LEFT * weights.iter().sum::<f64>();
+    let own = |k: usize| information[k * size + k];
+    let Some(factor) = Cholesky::new(&information, size).filter(|factor| {
+        (0..size).all(|k| factor.pivot(k).powi(2) > least.max(LEAST_LEFT * own(k)))
+    }) else {
+        return Outcome::unknown(size);
+    };
+    let mut estimate = gradient.clone();
+    factor.solve(&mut estimate);
+    let statistic = inner(&estimate, &gradient);
+    let error = |k: usize| {
+        let mut column = vec![0.0; size];
+        column[k] = 1.0;
+        factor.solve(&mut column);
+        column[k].sqrt()
+    };
+    Outcome { statistic, estimate, error: (0..size).map(error).collect() }
+}
+
+impl Outcome {
+    fn unknown(size: usize) -> Self {
+        let nothing = vec![f64::NAN; size];
+        Self { statistic: f64::NAN, estimate: nothing.clone(), error: nothing }
     }
 }
 
@@ -450,6 +489,24 @@ mod tests {
             }
             assert!((one.estimate[3] - 1e3 * other.estimate[3]).abs() < 1e-6);
         }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
+    fn the_first_rows_as_x_are_no_shuffle() {
+        let (table, monitor) = (table(), Monitor::new());
+        let sizes = [2, 3, 4];
+        let want = logistic_tests(table.view(), 25, &sizes, &[], &PLAIN, &monitor);
+        let want = want.unwrap().unwrap().statistic;
+        let run =
+            |shuffles: &[Vec<usize>]| logistic_shuffles(table.view(), &sizes, shuffles, &monitor);
+        let got = run(&[(0..25).collect(), (35..60).collect()]).unwrap();
+        assert_eq!(got.len(), 6);
+        for (a, b) in got.iter().zip(&want) {
+            assert!((a - b).abs() < 1e-9 * b);
+        }
+        assert!((got[3] - want[0]).abs() > 1e-3);
+        assert!(run(&[]).is_err() && run(&[vec![0, 0]]).is_err() && run(&[vec![60]]).is_err());
     }
 
     #[test]

@@ -25,7 +25,7 @@ mod neighbours;
 mod logistic;
 
 pub use edges::{score_edges, ScoreTests};
-pub use logistic::{logistic_tests, LogisticSettings, LogisticTests};
+pub use logistic::{logistic_shuffles, logistic_tests, LogisticSettings, LogisticTests};
 pub use moderate::{moderate, Moderated, Statistics};
 pub use neighbours::{neighbour_tests, NeighbourTests};
 pub use sample::{Pair, Sample, Scaled};

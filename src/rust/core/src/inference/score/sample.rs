@@ -5,6 +5,20 @@ use crate::numerics::tiles::{add_gram, Panels};
 use crate::samples::{Samples, Standardize};
 use ndarray::ArrayView2;
 
+/// Whether every shuffle names `count` different ones of the rows.
+pub fn check_shuffles(shuffles: &[Vec<usize>], count: usize, rows: usize) -> Result<()> {
+    let sound = |shuffle: &Vec<usize>| {
+        let mut sorted = shuffle.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        sorted.len() == count && shuffle.len() == count && sorted.iter().all(|row| *row < rows)
+    };
+    if shuffles.iter().all(sound) {
+        return Ok(());
+    }
+    Err(Error::Argument("a shuffle must name as many different rows as `x` has".into()))
+}
+
 /// One centred sample.
 #[derive(Debug, Clone)]
 pub struct Sample {

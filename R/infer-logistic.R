@@ -1,0 +1,419 @@
+# Which edges changed, for features of any family: logistic regression of which
+# sample a row is from.
+#
+# log p / q = theta'f + c is such a regression (Qin, 1998). The factors of a
+# support are fitted, and every other factor is tested by its score given them.
+
+# ---- all of it -------------------------------------------------------------
+
+# As find_changes(), with one row for each edge.
+find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
+    turned <- comes_second(samples$x, samples$y)
+    if (turned) samples[c("x", "y")] <- samples[c("y", "x")]
+    draw <- function(name) if (progress) progress_bar(name)
+    model <- feature_model(samples, spec)
+    null <- logistic_null(model, shuffles, spec$control, draw("Shuffling"))
+    path <- fit_problem(new_problem(screening_spec(spec), samples), samples,
+                        on_progress = draw("Screening"))
+    chosen <- choose_support(logistic_given(model, null, spec$control,
+                                            max(fdr, 0.1)), path, null)
+    edges <- logistic_edges(model, chosen, if (turned) -1 else 1)
+    global <- global_p_value(null)
+    edges$changed <- global <= fdr & edges$q_value <= fdr
+    list(edges = edges, global = global, fdr = fdr,
+         support = support_pairs(model, chosen$support), null = null,
+         diagnostics = list(
+             logistic = c(columns = sum(model$sizes), fitted = chosen$fitted),
+             support_size = nrow(chosen$support), steps = chosen$steps
+         ))
+}
+
+# The path that screens treats both samples alike.
+screening_spec <- function(spec) {
+    as_spec(spec, list(
+        lambda1 = 0.1, lambda2 = NULL, nlambda = 60L, lambda_min_ratio = NULL,
+        penalty = "group_lasso", robust = 0, direction = "symmetric",
+        normalizer = "empirical", solver = "auto"
+    ))
+}
+
+# ---- the features of all factors -------------------------------------------
+
+# `table` has the features of every factor, both samples one below the other;
+# `sets` are the variables of each factor, `sizes` its numbers of columns, and
+# `tested` those of two variables or more, which come first unless the factors
+# are cliques. `evaluate` makes such a table of other rows.
+feature_model <- function(samples, spec) {
+    d <- length(samples$variables)
+    within <- spec$standardize == "within"
+    stack <- rust_standardize_samples(samples$x, samples$y,
+                                      spec$standardize)$stack
+    colnames(stack) <- samples$variables
+    features <- own_terms(resolve_sets(spec$features, samples$variables))
+    if (is_table(features)) features$shapes <- probe_shapes(features, stack)
+    sizes <- model_sizes(features, d)
+    check_model_memory(features, sizes, d, nrow(stack))
+    sets <- model_sets(features, d)
+    evaluate <- function(stacks) set_values(features, stacks, sets)
+    largest <- max(lengths(sets))
+    columns <- model_columns(sets, sizes)
+    slopes <- if (within) scale_slopes(evaluate, stack, largest)
+    table <- function(stack) {
+        values <- evaluate(rep(list(stack), largest))
+        if (!within) return(values)
+        off_scale(values, stack, nrow(samples$x), slopes, columns)
+    }
+    list(features = features, variables = samples$variables,
+         n_x = nrow(samples$x), stack = stack, within = within,
+         sets = sets, sizes = sizes, tested = which(lengths(sets) > 1L),
+         # An edge with powers of its variables alone has left them to these.
+         with_singles = !identical(features$pair, spec$features$pair),
+         evaluate = table, table = table(stack))
+}
+
+# Powers of one variable are the same in all of its edges: they belong to the
+# variable alone, and an edge keeps the terms with both.
+own_terms <- function(features) {
+    if (features$kind != "products") return(features)
+    both <- colSums(features$pair > 0L) == 2L
+    features$pair <- features$pair[, both, drop = FALSE]
+    features
+}
+
+# All pairs, then the variables that have features alone; or the cliques.
+model_sets <- function(features, d) {
+    if (features$kind == "cliques") return(features$sets)
+    pairs <- pair_from_index(seq_len(d * (d - 1) / 2))
+    c(asplit(unname(as.matrix(pairs)), 1L),
+      if (single_size(features) > 0L) as.list(seq_len(d)))
+}
+
+model_sizes <- function(features, d) {
+    if (features$kind == "cliques") {
+        return(unname(lengths(features$shapes)[
+            as.character(lengths(features$sets))
+        ]))
+    }
+    singles <- single_size(features)
+    c(rep(edge_size(features), d * (d - 1) / 2),
+      if (singles > 0L) rep(singles, d))
+}
+
+# The table, twice more while features are evaluated at other scales, and once
+# in Rust.
+check_model_memory <- function(features, sizes, d, rows) {
+    check_memory(8 * sum(as.double(sizes)) * (4 * rows + 60),
+                 paste("Tests of the features of", count_of(d, "variable")),
+                 hint = "Use fewer variables, or features with fewer terms.")
+}
+
+# The variable at each place of the set of each column; NA where it has fewer.
+model_columns <- function(sets, sizes) {
+    lapply(seq_len(max(lengths(sets))), function(place) {
+        rep(vapply(sets, function(set) as.integer(set[place]), 1L), sizes)
+    })
+}
+
+# The features of all sets, where the first variable of a set is taken from the
+# first of `stacks`, the second from the second.
+set_values <- function(features, stacks, sets) {
+    switch(features$kind,
+           products = product_values(features, stacks),
+           rbf = radial_values(features, stacks),
+           table_values(features, stacks, sets))
+}
+
+product_values <- function(features, stacks) {
+    d <- ncol(stacks[[1L]])
+    pairs <- pair_from_index(seq_len(d * (d - 1) / 2))
+    of <- function(stack, columns, exponent) {
+        unname((sign(stack) * abs(stack)^features$power)^exponent)[
+            , columns, drop = FALSE
+        ]
+    }
+    edge <- lapply(seq_len(ncol(features$pair)), function(k) {
+        of(stacks[[1L]], pairs$from, features$pair[1L, k]) *
+            of(stacks[[2L]], pairs$to, features$pair[2L, k])
+    })
+    single <- lapply(features$single, of, stack = stacks[[1L]],
+                     columns = seq_len(d))
+    cbind(side_by_side(edge), side_by_side(single))
+}
+
+radial_values <- function(features, stacks) {
+    d <- ncol(stacks[[1L]])
+    pairs <- pair_from_index(seq_len(d * (d - 1) / 2))
+    apart <- stacks[[1L]][, pairs$from, drop = FALSE] -
+        stacks[[2L]][, pairs$to, drop = FALSE]
+    unname(exp(-apart^2 / (2 * features$sigma^2)))
+}
+
+# The terms of one factor next to each other.
+side_by_side <- function(terms) {
+    if (length(terms) == 0L) return(NULL)
+    columns <- ncol(terms[[1L]])
+    order <- as.vector(t(matrix(seq_len(columns * length(terms)), columns)))
+    do.call(cbind, terms)[, order, drop = FALSE]
+}
+
+table_values <- function(features, stacks, sets) {
+    do.call(cbind, lapply(sets, function(set) {
+        own <- vapply(seq_along(set), function(place) {
+            stacks[[place]][, set[place]]
+        }, numeric(nrow(stacks[[1L]])))
+        colnames(own) <- colnames(stacks[[1L]])[set]
+        unname(evaluate_factor(features, own, seq_along(set)))
+    }))
+}
+
+# ---- estimated scales ------------------------------------------------------
+
+# How the mean of every column changes with the centre and the scale of its
+# variables, over both samples: a list of both for each place of a set.
+scale_slopes <- function(evaluate, stack, largest, step = 0.05) {
+    at <- function(place, changed) {
+        stacks <- rep(list(stack), largest)
+        stacks[[place]] <- changed
+        colMeans(evaluate(stacks))
+    }
+    slope <- function(place, change) {
+        (at(place, stack + step * change) - at(place, stack - step * change)) /
+            (2 * step)
+    }
+    lapply(seq_len(largest), function(place) {
+        list(center = slope(place, 1), scale = slope(place, stack))
+    })
+}
+
+# Variables that are standardised in each sample have the same mean and mean
+# square in both, so that a multiple of either, taken from a feature, changes no
+# mean. With these multiples it no longer depends on the estimated centre and
+# scale, to first order, and its variance is that of the test.
+off_scale <- function(table, stack, n_x, slopes, columns) {
+    first <- seq_len(n_x)
+    square <- stack^2
+    square[first, ] <- center_columns(square[first, , drop = FALSE])
+    square[-first, ] <- center_columns(square[-first, , drop = FALSE])
+    for (place in seq_along(slopes)) {
+        at <- columns[[place]]
+        known <- which(!is.na(at))
+        by <- function(slope) rep(slope[known], each = nrow(stack))
+        own <- function(values) unname(values[, at[known], drop = FALSE])
+        table[, known] <- table[, known] -
+            by(slopes[[place]]$center) * own(stack) -
+            by(slopes[[place]]$scale) * own(square) / 2
+    }
+    table
+}
+
+center_columns <- function(x) x - rep(colMeans(x), each = nrow(x))
+
+# ---- tests given a support -------------------------------------------------
+
+# What choose_support() needs to know. Beyond a tenth of the observations
+# maximum likelihood is biased, and the support ends.
+logistic_given <- function(model, null, control, level) {
+    list(
+        most = Inf,
+        test = function(support) {
+            test_groups(model, support, null, control, level)
+        },
+        pairs = function(index) group_factors(model, model$tested[index])
+    )
+}
+
+test_groups <- function(model, support, null, control, level) {
+    groups <- support_groups(model, support)
+    fitted <- sum(model$sizes[groups])
+    if (fitted > nrow(model$table) / 10) return(NULL)
+    tests <- logistic_tests(model$table, model$n_x, model$sizes, groups,
+                            control)
+    if (is.null(tests) || !tests$converged) return(NULL)
+    z <- group_z(tests$groups[model$tested, ])
+    p_value <- p_from_null(z, null)
+    # What cannot be tested, such as a constant, has not changed.
+    p_value[is.na(tests$groups$statistic[model$tested])] <- 1
+    list(support = support, groups = groups, fitted = fitted, tests = tests,
+         z = z, p_value = p_value,
+         found = stats::p.adjust(p_value, "BH") <= level)
+}
+
+# Factors of a path as groups of columns, and back.
+support_groups <- function(model, support) {
+    if (model$features$kind == "cliques") return(support$from)
+    edges <- sum(lengths(model$sets) == 2L)
+    alone <- support$from == support$to
+    singles <- c(support$from[alone],
+                 if (model$with_singles) unlist(support[!alone, ]))
+    within <- support[!alone, ]
+    sort(unique(c((within$to - 1) * (within$to - 2) / 2 + within$from,
+                  edges + singles)))
+}
+
+group_factors <- function(model, groups) {
+    if (model$features$kind == "cliques") {
+        return(data.frame(from = groups, to = groups))
+    }
+    pair_from_index(groups)
+}
+
+# The tails of all groups on one scale, that of |z|.
+group_z <- function(groups) {
+    tail <- groups$log_p - log(2)
+    z <- stats::qnorm(tail, lower.tail = FALSE, log.p = TRUE)
+    pmax(0, replace(z, is.na(z), 0))
+}
+
+# Groups of adjacent columns of `table`, given the groups in `support`: the
+# first `n_x` rows are those of x. `sizes` are the columns of each group. Those
+# of the support are referred to F, since they are fitted, the others to
+# chi-square. NULL where the columns of the support depend on each other.
+logistic_tests <- function(table, n_x, sizes, support, control,
+                           on_progress = NULL) {
+    fitted <- sum(sizes[support])
+    settings <- list(
+        # Beyond a tenth of the rows maximum likelihood is biased upwards.
+        firth = fitted > nrow(table) / 10,
+        support = as.integer(support), tol = 1e-8, max_iter = 100L,
+        threads = control$threads
+    )
+    tests <- rust_logistic_tests(table, n_x, as.integer(sizes), settings,
+                                 on_progress)
+    if (is.null(tests)) return(NULL)
+    inside <- seq_along(sizes) %in% support
+    left <- max(1, nrow(table) - 1 - fitted)
+    log_p <- ifelse(
+        inside,
+        stats::pf(tests$statistic / sizes, sizes, left, lower.tail = FALSE,
+                  log.p = TRUE),
+        chisq_tail(tests$statistic, sizes)
+    )
+    missing <- function(value) replace(value, is.nan(value), NA)
+    list(
+        groups = data.frame(statistic = missing(tests$statistic), df = sizes,
+                            log_p = missing(log_p), in_support = inside),
+        estimate = missing(tests$estimate), se = missing(tests$se),
+        converged = tests$converged, firth = settings$firth
+    )
+}
+
+chisq_tail <- function(statistic, df) {
+    stats::pchisq(statistic, df, lower.tail = FALSE, log.p = TRUE)
+}
+
+# ---- the null --------------------------------------------------------------
+
+# |z| of all factors at the empty support over all shuffles, as shuffle_null()
+# has it. Variables that are standardised in each sample are so in each
+# shuffle.
+logistic_null <- function(model, shuffles, control, on_progress = NULL) {
+    rows <- nrow(model$table)
+    drawn <- c(list(seq_len(model$n_x)),
+               draw_shuffles(model$n_x, rows - model$n_x, shuffles,
+                             alike = TRUE))
+    statistic <- if (model$within) {
+        vapply(seq_along(drawn), function(k) {
+            if (!is.null(on_progress)) on_progress(k, length(drawn))
+            shuffled_statistics(model, drawn[[k]], control)
+        }, numeric(length(model$sizes)))
+    } else {
+        rust_logistic_shuffles(model$table, as.integer(model$sizes),
+                               do.call(cbind, drawn), control$threads,
+                               on_progress)
+    }
+    statistic <- matrix(statistic, ncol = length(drawn))[model$tested, ,
+                                                         drop = FALSE]
+    log_p <- chisq_tail(statistic, model$sizes[model$tested])
+    z <- matrix(group_z(list(log_p = log_p)), ncol = length(drawn))
+    largest <- apply(z, 2L, max)
+    squares <- colSums(z^2)
+    list(count = length(z) - nrow(z), tail = sort(z[, -1L]), tail_from = 0,
+         bins = numeric(), largest = largest[-1L], squares = squares[-1L],
+         observed = c(largest[1L], squares[1L]))
+}
+
+shuffled_statistics <- function(model, rows, control) {
+    first <- seq_len(model$n_x)
+    stack <- rbind(model$stack[rows, , drop = FALSE],
+                   model$stack[-rows, , drop = FALSE])
+    stack[first, ] <- standardize_columns(stack[first, , drop = FALSE])
+    stack[-first, ] <- standardize_columns(stack[-first, , drop = FALSE])
+    rust_logistic_shuffles(model$evaluate(stack), as.integer(model$sizes),
+                           cbind(first), control$threads)
+}
+
+# Mean zero and variance one; zero where a shuffle leaves one value.
+standardize_columns <- function(x) {
+    x <- center_columns(x)
+    root <- sqrt(colSums(x^2) / (nrow(x) - 1))
+    x / rep(ifelse(root > 0, root, 1), each = nrow(x))
+}
+
+# ---- edges -----------------------------------------------------------------
+
+# One row for each edge. An edge with one coefficient has an estimate with its
+# error and a sign; several have their norm.
+logistic_edges <- function(model, chosen, sign) {
+    groups <- model$tested
+    last <- cumsum(model$sizes)[groups]
+    sizes <- model$sizes[groups]
+    single <- sizes == 1L
+    tests <- chosen$tests
+    coefficient <- sign * tests$estimate[last]
+    square <- rowsum(tests$estimate^2, rep(seq_along(model$sizes),
+                                           model$sizes))[groups, ]
+    factors <- data.frame(
+        estimate = ifelse(single, coefficient, sqrt(square)),
+        se = ifelse(single, tests$se[last], NA_real_),
+        z = chosen$z * ifelse(single & !is.na(coefficient),
+                              base::sign(coefficient), 1),
+        p_value = chosen$p_value,
+        df = sizes,
+        in_support = groups %in% chosen$groups
+    )
+    edges <- if (model$features$kind == "cliques") {
+        clique_edges(model$sets[groups], factors)
+    } else {
+        cbind(pair_from_index(seq_along(groups)), factors)
+    }
+    edges$from <- model$variables[edges$from]
+    edges$to <- model$variables[edges$to]
+    edges$q_value <- stats::p.adjust(edges$p_value, "BH")
+    edges
+}
+
+# An edge of several sets has the smallest of their p-values, times their
+# number, and the norm of all their coefficients.
+clique_edges <- function(sets, factors) {
+    pairs <- lapply(sets, utils::combn, 2L)
+    number <- rep(seq_along(sets), vapply(pairs, ncol, 1L))
+    ends <- as.data.frame(t(do.call(cbind, pairs)))
+    names(ends) <- c("from", "to")
+    key <- pair_key(ends)
+    rows <- lapply(split(seq_along(key), key), function(at) {
+        own <- factors[number[at], ]
+        best <- own[which.min(own$p_value), ]
+        best[c("from", "to")] <- ends[at[1L], ]
+        if (length(at) == 1L) return(best)
+        best$estimate <- sqrt(sum(own$estimate^2))
+        best$se <- NA_real_
+        best$z <- abs(best$z)
+        best$p_value <- min(1, length(at) * best$p_value)
+        best$df <- sum(own$df)
+        best$in_support <- any(own$in_support)
+        best
+    })
+    do.call(rbind, unname(rows))
+}
+
+# The factors of a support by their variables; a clique as its pairs.
+support_pairs <- function(model, support) {
+    if (model$features$kind != "cliques") return(support)
+    pairs <- lapply(model$sets[support$from], function(set) {
+        if (length(set) == 1L) return(rbind(c(set, set)))
+        t(utils::combn(set, 2L))
+    })
+    if (length(pairs) == 0L) return(no_factors())
+    pairs <- as.data.frame(unique(do.call(rbind, pairs)))
+    stats::setNames(pairs, c("from", "to"))
+}
