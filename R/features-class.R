@@ -16,6 +16,9 @@ new_features <- function(kind, family, settings = list(),
 # Evaluated by R functions beforehand, and given to Rust as a table.
 is_table <- function(features) features$kind %in% c("custom", "cliques")
 
+# Of normal scores, not of the values themselves.
+is_ranked <- function(features) isTRUE(features$ranks)
+
 #' @export
 format.kliep_features <- function(x, ...) {
     c(paste0("<kliep_features> ", x$family),
@@ -24,7 +27,7 @@ format.kliep_features <- function(x, ...) {
 }
 
 format_products <- function(x) {
-    symbol <- if (x$power == 1) "x" else "s"
+    symbol <- if (x$power == 1 && !is_ranked(x)) "x" else "s"
     pair <- apply(x$pair, 2L, term_text, names = paste0(symbol, c("_u", "_v")))
     single <- vapply(x$single, term_text, "", names = paste0(symbol, "_u"))
     if (length(single) == 0L) single <- "none"
@@ -33,6 +36,7 @@ format_products <- function(x) {
         paste0("  variable u     ", paste(single, collapse = ", ")),
         if (x$power != 1)
             paste0("  with           s = sign(x) |x|^", format(x$power)),
+        if (is_ranked(x)) "  with           s = normal score of the rank of x",
         if (x$family == "ising") "  with           x = -1 or +1"
     )
 }
@@ -74,9 +78,11 @@ print.kliep_features <- function(x, ...) {
 
 # The family and what was set about it, on one line.
 name_features <- function(features) {
-    set <- Filter(Negate(isFALSE), features$settings)
-    paste(c(features$family, sprintf("%s = %s", names(set), set)),
-          collapse = ", ")
+    set <- Filter(function(value) !is.null(value) && !isFALSE(value),
+                  features$settings)
+    family <- paste0(features$family,
+                     if (is_ranked(features)) " (normal scores)")
+    paste(c(family, sprintf("%s = %s", names(set), set)), collapse = ", ")
 }
 
 # One term in words: exponents c(2, 1) of A and B give "A^2 B".

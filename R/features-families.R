@@ -2,11 +2,12 @@
 
 # A product family: `pair` is a 2 x b matrix with one column of exponents
 # (of the first, of the second variable) for each feature of an edge, `single`
-# the exponents of a variable alone. Exponents apply to sign(x)|x|^power.
+# the exponents of a variable alone. Exponents apply to sign(x)|x|^power, or to
+# the normal score of x where the features are of `ranks`.
 product_features <- function(family, power, pair, single, settings = list(),
-                             standardize = "within") {
+                             standardize = "within", ranks = FALSE) {
     new_features("products", family, settings, standardize, power = power,
-                 pair = pair, single = single)
+                 pair = pair, single = single, ranks = ranks)
 }
 
 #' Gaussian features
@@ -45,18 +46,48 @@ feat_gaussian <- function(linear = FALSE) {
 
 #' Nonparanormal features
 #'
-#' The features of a Gaussian Markov network of transformed variables,
-#' \eqn{s = \mathrm{sign}(x) |x|^k}{s = sign(x) |x|^k} with a common `power`
-#' \eqn{k}: an edge has the product of its two transformed variables, a
-#' variable alone the square of its own,
+#' The features of a Gaussian Markov network of transformed variables
+#' \eqn{s_u = h_u(x_u)}{s_u = h_u(x_u)}: an edge has the product of its two
+#' transformed variables, a variable alone the square of its own,
 #' \deqn{f_{uv}(x) = s_u s_v, \qquad f_{uu}(x) = s_u^2.}{
 #'     f_uv(x) = s_u s_v,  f_uu(x) = s_u^2.}
-#' A square root taken of Gaussian data is undone by `power = 2`.
+#' Without a `power`, \eqn{s_u}{s_u} is the normal score of an observation,
+#' which knows its rank alone: \eqn{\Phi^{-1}(r / (n + 1))}{Phi^-1(r / (n + 1))}
+#' with \eqn{r} its rank among the \eqn{n} of its sample, averaged over ties.
+#' They are those of [npn_transform()]. Any monotone transform of a variable
+#' leaves the fit as it is, and outliers and heavy tails cost little. With a
+#' `power` \eqn{k}, \eqn{s = \mathrm{sign}(x) |x|^k}{s = sign(x) |x|^k} for all
+#' variables alike: a square root taken of Gaussian data is undone by
+#' `power = 2`.
 #'
+#' @section Normal scores:
+#' Ranks take the place of standardisation. `standardize = "within"`, the
+#' default, ranks each sample by itself, which removes every difference between
+#' the distributions of single variables; `"pooled"` ranks the observations of
+#' both together, which leaves such differences in. The scores are brought to
+#' mean zero and variance one in the same way, which matters where there are
+#' ties. `"none"` is refused.
+#'
+#' Scores are made anew wherever a fit is made: of each half, fold, window and
+#' shuffle. [kliep_test()] with `align = TRUE` shuffles observations by their
+#' scores within the samples, so that the distributions of single variables
+#' make no difference to it; [kliep_infer()] shuffles the scores themselves.
+#'
+#' A new observation is mapped as the sample it belongs to, value by value: to
+#' the score of an equal value of that sample, on a line between the scores of
+#' the two values around it, and beyond the ends to the score at the end. So
+#' [`predict()`][predict.change_path] has to know which sample that is, as with
+#' all features that are standardised within the samples; with `"pooled"` there
+#' is one map for both. What a fit keeps of its samples for this are the sorted
+#' values of every variable, also with `kliep_control(keep_samples = FALSE)`.
+#'
+#' The intervals of [kliep_debias()] take the scores as given.
+#'
+#' @section Powers:
 #' The transform comes after standardisation: with `standardize = "within"`
 #' variables of different units are brought to one scale first.
 #'
-#' @param power The exponent \eqn{k}, positive.
+#' @param power The exponent \eqn{k}, positive, or `NULL` for normal scores.
 #' @return A feature specification for [kliep_path()] and [kliep_change()].
 #' @references
 #' Liu, S., Quinn, J. A., Gutmann, M. U., Suzuki, T. and Sugiyama, M. (2014).
@@ -64,17 +95,27 @@ feat_gaussian <- function(linear = FALSE) {
 #' estimation. *Neural Computation* 26(6), 1169--1197. (The basis printed there,
 #' \eqn{(s_u, s_v, 1)}, has no interaction and cannot see an edge; the product
 #' is the sufficient statistic.)
+#' @inherit npn_transform references
 #' @export
 #' @examples
+#' feat_nonparanormal()
 #' feat_nonparanormal(power = 2)
-feat_nonparanormal <- function(power = 2) {
-    power <- check_positive(power, "power", "features")
+#'
+#' # No monotone transform of a variable makes a difference to normal scores.
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 8, n = 200, n_changed = 3)
+#' path <- kliep_path(pair$x, pair$y, feat_nonparanormal())
+#' bent <- kliep_path(exp(pair$x), pair$y^3, feat_nonparanormal())
+#' all.equal(edges(path), edges(bent))
+feat_nonparanormal <- function(power = NULL) {
+    if (!is.null(power)) power <- check_positive(power, "power", "features")
     product_features(
         family = "nonparanormal",
-        power = power,
+        power = if (is.null(power)) 1 else power,
         pair = matrix(c(1L, 1L), nrow = 2L),
         single = 2L,
-        settings = list(power = power)
+        settings = list(power = power),
+        ranks = is.null(power)
     )
 }
 

@@ -48,7 +48,7 @@
 #' Features with a closed form ([feat_gaussian()] or [feat_nonparanormal()]),
 #' variables standardised within each sample, at least 10 observations in each,
 #' and memory for a dozen numbers for each edge. For heavy tails and outliers
-#' pass both samples through [npn_transform()] first. [kliep_debias()] has the
+#' take the normal scores of [feat_nonparanormal()]. [kliep_debias()] has the
 #' published intervals for other features with one coefficient for each edge.
 #'
 #' @section How far to trust it:
@@ -130,8 +130,8 @@ kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
     n_perm <- check_whole(n_perm, "n_perm", "n_perm", least = 19)
     n_perm <- check_n_perm(n_perm, nrow(samples$x), nrow(samples$y),
                            alike = TRUE)
-    powered <- powered_samples(samples, spec$features$power)
-    changes <- find_changes(powered$x, powered$y, fdr, n_perm, spec$control,
+    ready <- feature_samples(samples, spec$features)
+    changes <- find_changes(ready$x, ready$y, fdr, n_perm, spec$control,
                             progress)
     result <- new_kliep_infer(changes, spec, samples, level, call)
     with_samples(result, samples, found$conditions)
@@ -160,10 +160,13 @@ check_within <- function(spec) {
     )
 }
 
-# The variables of the features: s = sign(z) |z|^power of standardised columns.
-powered_samples <- function(samples, power) {
+# The variables of the features: s = sign(z) |z|^power of standardised columns,
+# or of their normal scores.
+feature_samples <- function(samples, features) {
+    samples <- score_samples(samples, features, "within")
     check_constant(samples, "within")
     stack <- rust_standardize_samples(samples$x, samples$y, "within")$stack
+    power <- features$power
     if (power != 1) stack <- sign(stack) * abs(stack)^power
     colnames(stack) <- samples$variables
     first <- seq_len(nrow(samples$x))
