@@ -212,9 +212,9 @@ baseline_path <- function(method, fit, samples, arguments, call,
         n_detected = tabulate(counted, steps),
         lambda_max = fit$lambda_max,
         center_x = samples$center$x, center_y = samples$center$y,
-        scale_x = samples$scale$x, scale_y = samples$scale$y,
-        margins = samples$margins
-    ))
+        scale_x = samples$scale$x, scale_y = samples$scale$y
+    ), samples[intersect("margins", names(samples))],
+    fit[intersect("recurrence", names(fit))])
     features <- if (is.null(fit$features)) feat_gaussian() else fit$features
     new_change_path(
         parts, list(features = features, lambda1 = arguments$lambda1,

@@ -3,11 +3,12 @@
 # A product family: `pair` is a 2 x b matrix with one column of exponents
 # (of the first, of the second variable) for each feature of an edge, `single`
 # the exponents of a variable alone. Exponents apply to sign(x)|x|^power, or to
-# the normal score of x where the features are of `ranks`.
+# the normal score of x where the features are of ranks (`ranks = TRUE`, in
+# `...`). With `weights` orthonormal polynomials take the place of powers.
 product_features <- function(family, power, pair, single, settings = list(),
-                             standardize = "within", ranks = FALSE) {
+                             standardize = "within", ...) {
     new_features("products", family, settings, standardize, power = power,
-                 pair = pair, single = single, ranks = ranks)
+                 pair = pair, single = single, ...)
 }
 
 #' Gaussian features
@@ -121,31 +122,60 @@ feat_nonparanormal <- function(power = NULL) {
 
 #' Polynomial features
 #'
-#' Monomials up to a total `degree` \eqn{k}: an edge has those of its two
-#' variables, a variable alone its powers,
-#' \deqn{f_{uv}(x) = (x_u^p x_v^q : 1 \le p + q \le k), \qquad
-#'     f_{uu}(x) = (x_u, x_u^2, \ldots, x_u^k).}{
-#'     f_uv(x) = (x_u^p x_v^q : 1 <= p + q <= k),
-#'     f_uu(x) = (x_u, x_u^2, ..., x_u^k).}
-#' `terms = "all"` is the basis of the paper. It has the powers of each variable
-#' in every edge, too, so that a change in one variable may be spread over its
-#' edges; `terms = "interactions"` keeps in an edge only the monomials with both
-#' variables (\eqn{p, q \ge 1}{p, q >= 1}).
+#' Polynomials up to a total `degree` \eqn{k}: an edge has products of those of
+#' its two variables, a variable alone its own,
+#' \deqn{f_{uv}(x) = (p_i(x_u) p_j(x_v) : 1 \le i + j \le k), \qquad
+#'     f_{uu}(x) = (p_1(x_u), \ldots, p_k(x_u)).}{
+#'     f_uv(x) = (p_i(x_u) p_j(x_v) : 1 <= i + j <= k),
+#'     f_uu(x) = (p_1(x_u), ..., p_k(x_u)).}
+#' `terms = "all"` has the polynomials of each variable in every edge, too
+#' (\eqn{i = 0} or \eqn{j = 0}, with \eqn{p_0 = 1}), as in the paper, so that a
+#' change in one variable may be spread over its edges;
+#' `terms = "interactions"` keeps in an edge only the products of both
+#' variables (\eqn{i, j \ge 1}{i, j >= 1}).
 #'
 #' Coefficients of an edge are penalised together: it is detected with all of
 #' them or not at all, and its weight is their norm.
 #'
+#' @section Basis:
+#' With `basis = "raw"` \eqn{p_i(x) = x^i}{p_i(x) = x^i}, as in the paper. Fourth
+#' powers of standardised variables are then far larger than products, and
+#' heavy tails make them larger still, so that the norm of an edge measures its
+#' powers and little else.
+#'
+#' With `basis = "orthonormal"` the \eqn{p_i}{p_i} are orthonormal over the
+#' (standardised) observations of both samples together, for every variable by
+#' itself: \eqn{p_i}{p_i} has mean zero and mean square one, and no correlation
+#' with those of other degrees. Products of independent variables are
+#' orthonormal then, and a change counts by its size and not by its degree. Each
+#' is multiplied by \eqn{0.8^{(i - 1)^2}}{0.8^((i - 1)^2)}: the product of two
+#' variables weighs most, \eqn{p_2 p_2} 0.64 of it and \eqn{p_1 p_3} 0.41. The
+#' weights were found on [sim_genes()], [sim_diamond()] and [sim_gaussian()];
+#' `make bench ONLY=features` in the source tree judges them on other samples
+#' and generators. A variable with no more values than
+#' the degree has fewer polynomials, and zero in the place of the others.
+#'
+#' Coefficients are those of the weighted polynomials, and called
+#' `p2(A)*p1(B)` where the raw ones are `A^2*B`. Every resample has its own
+#' polynomials; new observations get those of the fit, of which `$recurrence`
+#' keeps what it takes.
+#'
 #' @param degree The total degree \eqn{k}: a whole number from 2 to 100.
-#' @param terms `"all"` monomials or the `"interactions"` alone.
+#' @param terms `"all"` products or the `"interactions"` alone.
+#' @param basis `"orthonormal"` polynomials, or powers (`"raw"`).
 #' @return A feature specification for [kliep_path()] and [kliep_change()].
+#' @inherit kliep_path references
 #' @export
 #' @examples
 #' feat_polynomial(degree = 3)
 #' feat_polynomial(degree = 4, terms = "interactions")
-feat_polynomial <- function(degree = 4, terms = c("all", "interactions")) {
+#' feat_polynomial(degree = 4, basis = "raw")
+feat_polynomial <- function(degree = 4, terms = c("all", "interactions"),
+                            basis = c("orthonormal", "raw")) {
     degree <- as.integer(check_whole(degree, "degree", "features", least = 2,
                                      most = 100))
     terms <- check_choice(terms, "terms", c("all", "interactions"))
+    basis <- check_choice(basis, "basis", c("orthonormal", "raw"))
     pair <- rbind(rep(0:degree, each = degree + 1L), 0:degree)
     least <- if (terms == "all") 0L else 1L
     used <- colSums(pair) >= 1L & colSums(pair) <= degree &
@@ -155,8 +185,18 @@ feat_polynomial <- function(degree = 4, terms = c("all", "interactions")) {
         power = 1,
         pair = pair[, used, drop = FALSE],
         single = seq_len(degree),
-        settings = list(degree = degree, terms = terms)
+        # The default goes without saying.
+        settings = list(degree = degree, terms = terms,
+                        basis = if (basis == "raw") basis),
+        weights = if (basis == "orthonormal") polynomial_weights(degree)
     )
+}
+
+# The product of two variables has to weigh more than what lies above it, which
+# has as much noise and less often a change. Below the smallest the scores of a
+# high degree would be lost in rounding.
+polynomial_weights <- function(degree) {
+    pmax(0.8^((seq_len(degree) - 1)^2), 1e-3)
 }
 
 #' Ising features

@@ -61,8 +61,9 @@ score_matrix <- function(object, newdata, sample, steps) {
     } else {
         tryCatch(
             rust_feature_scores(newdata, scaling,
-                                rust_features(object$spec$features), rows,
-                                length(steps)),
+                                rust_features(object$spec$features,
+                                              object$recurrence),
+                                rows, length(steps)),
             kliep_error_overflow = overflow
         )
     }
