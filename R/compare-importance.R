@@ -122,7 +122,8 @@ importance_path <- function(method, found, given, call) {
     grid <- check_grid(given$lambda2, given$nlambda, given$lambda_min_ratio)
     progress <- check_flag(given$progress, "progress")
     samples <- baseline_samples(found$x, found$y, arguments$standardize,
-                                center = "standardize")
+                                center = "standardize",
+                                features = arguments$features)
     fit <- tryCatch(
         fit_importance(method, samples, arguments, grid,
                        if (progress) progress_bar("Fitting the path")),

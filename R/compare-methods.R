@@ -103,8 +103,10 @@ format_baseline <- function(x) {
 # Both samples, standardised. `center = "own"` takes the means of each sample
 # whatever `standardize` says, as covariances do; "standardize" leaves that to
 # `standardize`, as kliep_path() does.
-baseline_samples <- function(x, y, standardize, center = "own") {
+baseline_samples <- function(x, y, standardize, center = "own",
+                             features = feat_gaussian()) {
     samples <- check_samples(x, y, least = 3L)
+    samples <- score_samples(samples, features, standardize)
     check_constant(samples, standardize)
     if (center == "own") check_moments_memory(length(samples$variables), 6)
     standard <- rust_standardize_samples(samples$x, samples$y, standardize)
@@ -149,6 +151,7 @@ sample_moments <- function(samples, divisor, standardize) {
 # fitted with.
 holdout_samples <- function(path, newx, newy) {
     prepare <- function(newdata, part) {
+        newdata <- score_newdata(newdata, path$margins[[part]])
         sweep(sweep(newdata, 2L, path$center[[part]]), 2L,
               path$scale[[part]], "/")
     }
@@ -210,7 +213,8 @@ baseline_path <- function(method, fit, samples, arguments, call,
         lambda_max = fit$lambda_max,
         center_x = samples$center$x, center_y = samples$center$y,
         scale_x = samples$scale$x, scale_y = samples$scale$y
-    ))
+    ), samples[intersect("margins", names(samples))],
+    fit[intersect("recurrence", names(fit))])
     features <- if (is.null(fit$features)) feat_gaussian() else fit$features
     new_change_path(
         parts, list(features = features, lambda1 = arguments$lambda1,

@@ -24,6 +24,12 @@
 #' ties, so that a variable without ties has variance one. Where there are
 #' none, the transforms are those of `huge::huge.npn()`.
 #'
+#' Transformed samples are a copy that a fit knows nothing about. To fit, test
+#' or choose by normal scores, give the samples as they are and
+#' [`feat_nonparanormal()`][feat_nonparanormal] as features: they are
+#' `"shrinkage"`, made anew of every resample, and new observations are mapped
+#' alike.
+#'
 #' @param x,y One sample, or two with the same columns: numeric matrices or
 #'   data frames with observations in rows, as in [kliep_path()].
 #' @param method Which transform.
@@ -72,15 +78,17 @@ npn_transform <- function(x, y = NULL,
     samples <- check_samples(x, y, least = 3L)
     parts <- samples[c("x", "y")]
     colnames(parts$x) <- colnames(parts$y) <- samples$variables
-    if (ranks == "pooled" && method != "skeptic") {
-        both <- transform(rbind(parts$x, parts$y))
-        first <- seq_len(nrow(parts$x))
-        parts <- list(x = both[first, , drop = FALSE],
-                      y = both[-first, , drop = FALSE])
-    } else {
-        parts <- lapply(parts, transform)
-    }
+    pooled <- ranks == "pooled" && method != "skeptic"
+    parts <- npn_samples(parts, transform, pooled)
     Map(keep_rownames, parts, list(x = x, y = y), method)
+}
+
+# Each sample by its own ranks, or both by those of all their rows.
+npn_samples <- function(parts, transform, pooled) {
+    if (!pooled) return(lapply(parts, transform))
+    both <- transform(rbind(parts$x, parts$y))
+    first <- seq_len(nrow(parts$x))
+    list(x = both[first, , drop = FALSE], y = both[-first, , drop = FALSE])
 }
 
 npn_sample <- function(sample, method, threshold) {
@@ -134,4 +142,39 @@ check_npn_threshold <- function(threshold, method) {
     if (threshold < 0.5) return(threshold)
     stop_kliep("argument", paste0("`threshold` must be below 0.5: got ",
                                   format(threshold), "."))
+}
+
+# ---- ranks as features -----------------------------------------------------
+
+# Both samples as they are standardised: their normal scores where the features
+# are of ranks, with what further observations need (`margins`), and as they are
+# for all other features. Every fit begins here, on whatever rows it is given.
+score_samples <- function(samples, features, standardize) {
+    if (!is_ranked(features)) return(samples)
+    pooled <- standardize == "pooled"
+    parts <- samples[c("x", "y")]
+    samples[c("x", "y")] <- npn_samples(parts, normal_scores, pooled)
+    if (pooled) parts[] <- list(rbind(parts$x, parts$y))
+    samples$margins <- lapply(parts, sort_columns)
+    samples
+}
+
+normal_scores <- function(sample) npn_sample(sample, "shrinkage", NULL)
+
+# The distribution of every variable, without which values go together.
+sort_columns <- function(sample) {
+    matrix(apply(sample, 2L, sort), nrow(sample), ncol(sample))
+}
+
+# Further observations by the scores of a sample that was fitted: on a line
+# between two of its values, and the score of the last beyond its ends.
+score_newdata <- function(newdata, margin) {
+    if (is.null(margin)) return(newdata)
+    scores <- normal_scores(margin)
+    for (u in seq_len(ncol(newdata))) {
+        known <- !duplicated(margin[, u])
+        newdata[, u] <- stats::approx(margin[known, u], scores[known, u],
+                                      newdata[, u], rule = 2)$y
+    }
+    newdata
 }

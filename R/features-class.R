@@ -16,6 +16,12 @@ new_features <- function(kind, family, settings = list(),
 # Evaluated by R functions beforehand, and given to Rust as a table.
 is_table <- function(features) features$kind %in% c("custom", "cliques")
 
+# Of orthonormal polynomials, not of powers.
+is_orthonormal <- function(features) !is.null(features$weights)
+
+# Of normal scores, not of the values themselves.
+is_ranked <- function(features) isTRUE(features$ranks)
+
 #' @export
 format.kliep_features <- function(x, ...) {
     c(paste0("<kliep_features> ", x$family),
@@ -24,15 +30,20 @@ format.kliep_features <- function(x, ...) {
 }
 
 format_products <- function(x) {
-    symbol <- if (x$power == 1) "x" else "s"
-    pair <- apply(x$pair, 2L, term_text, names = paste0(symbol, c("_u", "_v")))
-    single <- vapply(x$single, term_text, "", names = paste0(symbol, "_u"))
+    symbol <- if (x$power == 1 && !is_ranked(x)) "x" else "s"
+    text <- if (is_orthonormal(x)) polynomial_text else term_text
+    pair <- apply(x$pair, 2L, text, names = paste0(symbol, c("_u", "_v")))
+    single <- vapply(x$single, text, "", names = paste0(symbol, "_u"))
     if (length(single) == 0L) single <- "none"
     c(
         paste0("  edge (u, v)    ", paste(pair, collapse = ", ")),
         paste0("  variable u     ", paste(single, collapse = ", ")),
         if (x$power != 1)
             paste0("  with           s = sign(x) |x|^", format(x$power)),
+        if (is_ranked(x)) "  with           s = normal score of the rank of x",
+        if (is_orthonormal(x))
+            paste("  with           p_k orthonormal polynomials of each",
+                  "variable, weighted"),
         if (x$family == "ising") "  with           x = -1 or +1"
     )
 }
@@ -74,14 +85,22 @@ print.kliep_features <- function(x, ...) {
 
 # The family and what was set about it, on one line.
 name_features <- function(features) {
-    set <- Filter(Negate(isFALSE), features$settings)
-    paste(c(features$family, sprintf("%s = %s", names(set), set)),
-          collapse = ", ")
+    set <- Filter(function(value) !is.null(value) && !isFALSE(value),
+                  features$settings)
+    family <- paste0(features$family,
+                     if (is_ranked(features)) " (normal scores)")
+    paste(c(family, sprintf("%s = %s", names(set), set)), collapse = ", ")
 }
 
 # One term in words: exponents c(2, 1) of A and B give "A^2 B".
 term_text <- function(exponents, names) {
     factors <- paste0(names, power_text(exponents))
+    paste(factors[exponents > 0L], collapse = " ")
+}
+
+# The same of polynomials: "p_2(A) p_1(B)".
+polynomial_text <- function(exponents, names) {
+    factors <- paste0("p_", exponents, "(", names, ")")
     paste(factors[exponents > 0L], collapse = " ")
 }
 
@@ -106,13 +125,15 @@ n_factors_of <- function(features, d) {
 }
 
 # The part of a specification that Rust reads. Its pairs are (u, v) with u > v,
-# so the exponent of `to` comes first there.
-rust_features <- function(features) {
+# so the exponent of `to` comes first there. A fit makes its own polynomials, and
+# what is evaluated later has the `recurrence` that the fit returned.
+rust_features <- function(features, recurrence = NULL) {
     switch(
         features$kind,
         products = list(kind = "products", power = as.double(features$power),
                         pair = features$pair[2:1, , drop = FALSE],
-                        single = features$single),
+                        single = features$single, weights = features$weights,
+                        recurrence = recurrence),
         rbf = list(kind = "rbf", sigma = features$sigma)
     )
 }
@@ -136,27 +157,33 @@ term_labels <- function(features, variables, from, to, term) {
 }
 
 product_labels <- function(features, variables, from, to, term) {
+    name <- if (is_orthonormal(features)) with_polynomial else with_power
     is_edge <- from != to
     labels <- character(length(from))
     edge <- which(is_edge)
     for (k in unique(term[edge])) {
         rows <- edge[term[edge] == k]
         labels[rows] <- paste0(
-            with_power(variables[from[rows]], features$pair[1L, k]),
+            name(variables[from[rows]], features$pair[1L, k]),
             if (all(features$pair[, k] > 0L)) "*",
-            with_power(variables[to[rows]], features$pair[2L, k])
+            name(variables[to[rows]], features$pair[2L, k])
         )
     }
-    single <- which(!is_edge)
-    labels[single] <- paste0(
-        variables[from[single]], power_text(features$single[term[single]])
-    )
+    for (k in unique(term[!is_edge])) {
+        rows <- which(!is_edge & term == k)
+        labels[rows] <- name(variables[from[rows]], features$single[k])
+    }
     labels
 }
 
 with_power <- function(names, exponent) {
     if (exponent == 0L) return("")
     paste0(names, power_text(exponent))
+}
+
+with_polynomial <- function(names, exponent) {
+    if (exponent == 0L) return("")
+    paste0("p", exponent, "(", names, ")")
 }
 
 power_text <- function(exponent) {

@@ -2,11 +2,13 @@
 
 # A product family: `pair` is a 2 x b matrix with one column of exponents
 # (of the first, of the second variable) for each feature of an edge, `single`
-# the exponents of a variable alone. Exponents apply to sign(x)|x|^power.
+# the exponents of a variable alone. Exponents apply to sign(x)|x|^power, or to
+# the normal score of x where the features are of ranks (`ranks = TRUE`, in
+# `...`). With `weights` orthonormal polynomials take the place of powers.
 product_features <- function(family, power, pair, single, settings = list(),
-                             standardize = "within") {
+                             standardize = "within", ...) {
     new_features("products", family, settings, standardize, power = power,
-                 pair = pair, single = single)
+                 pair = pair, single = single, ...)
 }
 
 #' Gaussian features
@@ -45,18 +47,48 @@ feat_gaussian <- function(linear = FALSE) {
 
 #' Nonparanormal features
 #'
-#' The features of a Gaussian Markov network of transformed variables,
-#' \eqn{s = \mathrm{sign}(x) |x|^k}{s = sign(x) |x|^k} with a common `power`
-#' \eqn{k}: an edge has the product of its two transformed variables, a
-#' variable alone the square of its own,
+#' The features of a Gaussian Markov network of transformed variables
+#' \eqn{s_u = h_u(x_u)}{s_u = h_u(x_u)}: an edge has the product of its two
+#' transformed variables, a variable alone the square of its own,
 #' \deqn{f_{uv}(x) = s_u s_v, \qquad f_{uu}(x) = s_u^2.}{
 #'     f_uv(x) = s_u s_v,  f_uu(x) = s_u^2.}
-#' A square root taken of Gaussian data is undone by `power = 2`.
+#' Without a `power`, \eqn{s_u}{s_u} is the normal score of an observation,
+#' which knows its rank alone: \eqn{\Phi^{-1}(r / (n + 1))}{Phi^-1(r / (n + 1))}
+#' with \eqn{r} its rank among the \eqn{n} of its sample, averaged over ties.
+#' They are those of [npn_transform()]. Any monotone transform of a variable
+#' leaves the fit as it is, and outliers and heavy tails cost little. With a
+#' `power` \eqn{k}, \eqn{s = \mathrm{sign}(x) |x|^k}{s = sign(x) |x|^k} for all
+#' variables alike: a square root taken of Gaussian data is undone by
+#' `power = 2`.
 #'
+#' @section Normal scores:
+#' Ranks take the place of standardisation. `standardize = "within"`, the
+#' default, ranks each sample by itself, which removes every difference between
+#' the distributions of single variables; `"pooled"` ranks the observations of
+#' both together, which leaves such differences in. The scores are brought to
+#' mean zero and variance one in the same way, which matters where there are
+#' ties. `"none"` is refused.
+#'
+#' Scores are made anew wherever a fit is made: of each half, fold, window and
+#' shuffle. [kliep_test()] with `align = TRUE` shuffles observations by their
+#' scores within the samples, so that the distributions of single variables
+#' make no difference to it; [kliep_infer()] shuffles the scores themselves.
+#'
+#' A new observation is mapped as the sample it belongs to, value by value: to
+#' the score of an equal value of that sample, on a line between the scores of
+#' the two values around it, and beyond the ends to the score at the end. So
+#' [`predict()`][predict.change_path] has to know which sample that is, as with
+#' all features that are standardised within the samples; with `"pooled"` there
+#' is one map for both. What a fit keeps of its samples for this are the sorted
+#' values of every variable, also with `kliep_control(keep_samples = FALSE)`.
+#'
+#' The intervals of [kliep_debias()] take the scores as given.
+#'
+#' @section Powers:
 #' The transform comes after standardisation: with `standardize = "within"`
 #' variables of different units are brought to one scale first.
 #'
-#' @param power The exponent \eqn{k}, positive.
+#' @param power The exponent \eqn{k}, positive, or `NULL` for normal scores.
 #' @return A feature specification for [kliep_path()] and [kliep_change()].
 #' @references
 #' Liu, S., Quinn, J. A., Gutmann, M. U., Suzuki, T. and Sugiyama, M. (2014).
@@ -64,47 +96,86 @@ feat_gaussian <- function(linear = FALSE) {
 #' estimation. *Neural Computation* 26(6), 1169--1197. (The basis printed there,
 #' \eqn{(s_u, s_v, 1)}, has no interaction and cannot see an edge; the product
 #' is the sufficient statistic.)
+#' @inherit npn_transform references
 #' @export
 #' @examples
+#' feat_nonparanormal()
 #' feat_nonparanormal(power = 2)
-feat_nonparanormal <- function(power = 2) {
-    power <- check_positive(power, "power", "features")
+#'
+#' # No monotone transform of a variable makes a difference to normal scores.
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 8, n = 200, n_changed = 3)
+#' path <- kliep_path(pair$x, pair$y, feat_nonparanormal())
+#' bent <- kliep_path(exp(pair$x), pair$y^3, feat_nonparanormal())
+#' all.equal(edges(path), edges(bent))
+feat_nonparanormal <- function(power = NULL) {
+    if (!is.null(power)) power <- check_positive(power, "power", "features")
     product_features(
         family = "nonparanormal",
-        power = power,
+        power = if (is.null(power)) 1 else power,
         pair = matrix(c(1L, 1L), nrow = 2L),
         single = 2L,
-        settings = list(power = power)
+        settings = list(power = power),
+        ranks = is.null(power)
     )
 }
 
 #' Polynomial features
 #'
-#' Monomials up to a total `degree` \eqn{k}: an edge has those of its two
-#' variables, a variable alone its powers,
-#' \deqn{f_{uv}(x) = (x_u^p x_v^q : 1 \le p + q \le k), \qquad
-#'     f_{uu}(x) = (x_u, x_u^2, \ldots, x_u^k).}{
-#'     f_uv(x) = (x_u^p x_v^q : 1 <= p + q <= k),
-#'     f_uu(x) = (x_u, x_u^2, ..., x_u^k).}
-#' `terms = "all"` is the basis of the paper. It has the powers of each variable
-#' in every edge, too, so that a change in one variable may be spread over its
-#' edges; `terms = "interactions"` keeps in an edge only the monomials with both
-#' variables (\eqn{p, q \ge 1}{p, q >= 1}).
+#' Polynomials up to a total `degree` \eqn{k}: an edge has products of those of
+#' its two variables, a variable alone its own,
+#' \deqn{f_{uv}(x) = (p_i(x_u) p_j(x_v) : 1 \le i + j \le k), \qquad
+#'     f_{uu}(x) = (p_1(x_u), \ldots, p_k(x_u)).}{
+#'     f_uv(x) = (p_i(x_u) p_j(x_v) : 1 <= i + j <= k),
+#'     f_uu(x) = (p_1(x_u), ..., p_k(x_u)).}
+#' `terms = "all"` has the polynomials of each variable in every edge, too
+#' (\eqn{i = 0} or \eqn{j = 0}, with \eqn{p_0 = 1}), as in the paper, so that a
+#' change in one variable may be spread over its edges;
+#' `terms = "interactions"` keeps in an edge only the products of both
+#' variables (\eqn{i, j \ge 1}{i, j >= 1}).
 #'
 #' Coefficients of an edge are penalised together: it is detected with all of
 #' them or not at all, and its weight is their norm.
 #'
+#' @section Basis:
+#' With `basis = "raw"` \eqn{p_i(x) = x^i}{p_i(x) = x^i}, as in the paper. Fourth
+#' powers of standardised variables are then far larger than products, and
+#' heavy tails make them larger still, so that the norm of an edge measures its
+#' powers and little else.
+#'
+#' With `basis = "orthonormal"` the \eqn{p_i}{p_i} are orthonormal over the
+#' (standardised) observations of both samples together, for every variable by
+#' itself: \eqn{p_i}{p_i} has mean zero and mean square one, and no correlation
+#' with those of other degrees. Products of independent variables are
+#' orthonormal then, and a change counts by its size and not by its degree. Each
+#' is multiplied by \eqn{0.8^{(i - 1)^2}}{0.8^((i - 1)^2)}: the product of two
+#' variables weighs most, \eqn{p_2 p_2} 0.64 of it and \eqn{p_1 p_3} 0.41. The
+#' weights were found on [sim_genes()], [sim_diamond()] and [sim_gaussian()];
+#' `make bench ONLY=features` in the source tree judges them on other samples
+#' and generators. A variable with no more values than
+#' the degree has fewer polynomials, and zero in the place of the others.
+#'
+#' Coefficients are those of the weighted polynomials, and called
+#' `p2(A)*p1(B)` where the raw ones are `A^2*B`. Every resample has its own
+#' polynomials; new observations get those of the fit, of which `$recurrence`
+#' keeps what it takes.
+#'
 #' @param degree The total degree \eqn{k}: a whole number from 2 to 100.
-#' @param terms `"all"` monomials or the `"interactions"` alone.
+#' @param terms `"all"` products or the `"interactions"` alone.
+#' @param basis `"orthonormal"` polynomials, or powers (`"raw"`).
 #' @return A feature specification for [kliep_path()] and [kliep_change()].
+#' @inherit kliep_path references
 #' @export
 #' @examples
 #' feat_polynomial(degree = 3)
 #' feat_polynomial(degree = 4, terms = "interactions")
-feat_polynomial <- function(degree = 4, terms = c("all", "interactions")) {
+#' feat_polynomial(degree = 4, basis = "raw")
+feat_polynomial <- function(degree = 4, terms = c("all", "interactions"),
+                            basis = c("orthonormal", "raw")) {
     degree <- as.integer(check_whole(degree, "degree", "features", least = 2,
                                      most = 100))
     terms <- check_choice(terms, "terms", c("all", "interactions"))
+    basis <- check_choice(basis, "basis", c("orthonormal", "raw"))
     pair <- rbind(rep(0:degree, each = degree + 1L), 0:degree)
     least <- if (terms == "all") 0L else 1L
     used <- colSums(pair) >= 1L & colSums(pair) <= degree &
@@ -114,8 +185,18 @@ feat_polynomial <- function(degree = 4, terms = c("all", "interactions")) {
         power = 1,
         pair = pair[, used, drop = FALSE],
         single = seq_len(degree),
-        settings = list(degree = degree, terms = terms)
+        # The default goes without saying.
+        settings = list(degree = degree, terms = terms,
+                        basis = if (basis == "raw") basis),
+        weights = if (basis == "orthonormal") polynomial_weights(degree)
     )
+}
+
+# The product of two variables has to weigh more than what lies above it, which
+# has as much noise and less often a change. Below the smallest the scores of a
+# high degree would be lost in rounding.
+polynomial_weights <- function(degree) {
+    pmax(0.8^((seq_len(degree) - 1)^2), 1e-3)
 }
 
 #' Ising features

@@ -97,8 +97,8 @@
 #' `"q/p"` trims `y`, and `"symmetric"` each sample where it is the numerator.
 #' Denominators and standardisation keep all observations. What pulls the ratio
 #' *down*, or has already spoilt the standard deviations, is not trimmed away:
-#' [npn_transform()] first, which limits what single values can do, goes well
-#' with it.
+#' the normal scores of [feat_nonparanormal()], which limit what single values
+#' can do, go well with it.
 #'
 #' The problem is still convex. It is solved by turns: a fit with weights on the
 #' observations of the numerator, then weights that are moved towards
@@ -166,7 +166,9 @@
 #' @param standardize Bring every variable to mean zero and variance one:
 #'   `"within"` each sample, so that only the dependence structure is
 #'   compared; with the `"pooled"` mean and variance of both; or `"none"`.
-#'   The default is `"within"`, and `"none"` for [feat_ising()].
+#'   The default is `"within"`, and `"none"` for [feat_ising()]. The normal
+#'   scores of [feat_nonparanormal()] are ranks `"within"` each sample or
+#'   `"pooled"` ones.
 #' @param direction Which density ratio to fit; see the section below.
 #' @param normalizer Where the normaliser of the ratio comes from; see the
 #'   section below.

@@ -33,13 +33,16 @@ fit_problem <- function(problem, samples, call = NULL, on_progress = NULL) {
 
 fit_in_rust <- function(problem, samples, on_progress) {
     spec <- problem$spec
+    samples <- score_samples(samples, spec$features, spec$standardize)
     check_observations(problem, samples)
     settings <- problem_settings(problem, samples)
     if (is_table(spec$features)) {
         return(fit_table(samples, problem, settings, on_progress))
     }
-    rust_fit_path(samples$x, samples$y, rust_features(spec$features), settings,
-                  on_progress)
+    fit <- rust_fit_path(samples$x, samples$y, rust_features(spec$features),
+                         settings, on_progress)
+    fit$margins <- samples$margins
+    fit
 }
 
 problem_settings <- function(problem, samples) {

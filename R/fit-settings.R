@@ -5,7 +5,17 @@
 check_standardize <- function(standardize, features) {
     choices <- c("within", "pooled", "none")
     if (identical(standardize, choices)) return(features$standardize)
-    check_choice(standardize, "standardize", choices)
+    standardize <- check_choice(standardize, "standardize", choices)
+    if (standardize == "none" && is_ranked(features)) {
+        stop_kliep(
+            "argument",
+            paste("Normal scores are ranks within a sample or of both pooled:",
+                  "got standardize = \"none\"."),
+            hint = paste("Use `standardize = \"within\"` or \"pooled\", or a",
+                         "`power` of `feat_nonparanormal()`.")
+        )
+    }
+    standardize
 }
 
 check_direction <- function(direction) {

@@ -12,7 +12,8 @@
 #'
 #' `kliep_spec_paper()` is the estimator of Liu et al. (2014): the ratio of the
 #' density of `x` to that of `y`, normalised over the observations of `y`. It
-#' is `kliep_spec(direction = "p/q", normalizer = "empirical")`.
+#' is `kliep_spec(direction = "p/q", normalizer = "empirical")`. Its polynomials
+#' are `feat_polynomial(basis = "raw")`.
 #'
 #' @section Where a specification is expected:
 #' The argument `spec` takes

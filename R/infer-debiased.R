@@ -206,6 +206,7 @@ fit_inference <- function(samples, spec, edges, settings, progress) {
                  spec$control[c("tol", "max_iter", "threads")])
     request$seed <- if (settings$n_boot > 0L) draw_seed() else 0
     on_progress <- if (progress) progress_bar("Estimating edges")
+    samples <- score_samples(samples, spec$features, spec$standardize)
     fit <- tryCatch(
         rust_infer_edges(samples$x, samples$y, rust_features(spec$features),
                          edges, request, on_progress),

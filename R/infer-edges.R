@@ -85,8 +85,8 @@
 #' At least 10 observations in each sample. Features with a closed form need
 #' variables standardised within each sample, and memory for a dozen numbers for
 #' each edge; all others need the table of all features and observations about
-#' four times. For heavy tails and outliers pass both samples through
-#' [npn_transform()] first.
+#' four times. For heavy tails and outliers take the normal scores of
+#' [feat_nonparanormal()].
 #'
 #' @section How far to trust it:
 #' `make bench ONLY=calibration` in the source tree measures how often what is
@@ -180,8 +180,8 @@ kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
     n_perm <- check_n_perm(n_perm, nrow(samples$x), nrow(samples$y),
                            alike = TRUE)
     changes <- if (closed) {
-        powered <- powered_samples(samples, spec$features$power)
-        find_changes(powered$x, powered$y, fdr, n_perm, spec$control, progress)
+        ready <- feature_samples(samples, spec$features)
+        find_changes(ready$x, ready$y, fdr, n_perm, spec$control, progress)
     } else {
         find_logistic_changes(samples, spec, fdr, n_perm, progress)
     }
@@ -201,9 +201,12 @@ check_within <- function(spec) {
     )
 }
 
-# The variables of the features: s = sign(z) |z|^power of standardised columns.
-powered_samples <- function(samples, power, standardize = "within") {
+# The variables of the features: s = sign(z) |z|^power of standardised columns,
+# or of their normal scores.
+feature_samples <- function(samples, features, standardize = "within") {
+    samples <- score_samples(samples, features, standardize)
     stack <- rust_standardize_samples(samples$x, samples$y, standardize)$stack
+    power <- features$power
     if (power != 1) stack <- sign(stack) * abs(stack)^power
     colnames(stack) <- samples$variables
     first <- seq_len(nrow(samples$x))

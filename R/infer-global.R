@@ -12,10 +12,10 @@ edge_samples <- function(ready, align) {
         !fits_memory(score_bytes(samples))) {
         return(NULL)
     }
-    power <- problem$spec$features$power
-    if (!align) return(powered_samples(samples, power, "pooled"))
-    powered <- powered_samples(samples, power)
-    align_samples(powered$x, powered$y)
+    features <- problem$spec$features
+    if (!align) return(feature_samples(samples, features, "pooled"))
+    ready <- feature_samples(samples, features)
+    align_samples(ready$x, ready$y)
 }
 
 # The largest test of all edges and the sum of their squares, in the data and

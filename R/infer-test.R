@@ -280,19 +280,33 @@ run_shuffles <- function(ready, units, design, how) {
 }
 
 # All observations in one matrix for each form that problems need, as they are
-# (`rows`) and as they are shuffled (`moved`): for problems that are blind to
-# location and scale without these.
+# (`rows`) and as they are shuffled (`aligned`): without location and scale, or
+# as normal scores, for problems that are blind to these. `aligned_as` has the
+# name that each problem finds it under.
 pool_samples <- function(ready, units, align) {
-    blind <- vapply(ready$problems, function(problem) {
-        problem$spec$standardize == "within"
-    }, NA)
+    names <- vapply(ready$problems, aligned_form, "")
+    if (!align) names[] <- NA
     rows <- lapply(ready$samples, function(form) rbind(form$x, form$y))
-    aligned <- if (align && any(blind)) {
-        lapply(ready$samples, function(form) {
-            do.call(rbind, align_samples(form$x, form$y))
-        })
+    first <- which(!is.na(names) & !duplicated(names))
+    aligned <- lapply(ready$problems[first], function(problem) {
+        align_form(ready$samples[[problem$form]], problem$spec$features)
+    })
+    names(aligned) <- names[first]
+    c(units, list(rows = rows, aligned = aligned, aligned_as = names))
+}
+
+aligned_form <- function(problem) {
+    if (problem$spec$standardize != "within") return(NA_character_)
+    if (is_ranked(problem$spec$features)) "scores" else problem$form
+}
+
+# Equal ranks stay equal scores, which another scaling would not keep.
+align_form <- function(form, features) {
+    if (!is_ranked(features)) {
+        return(do.call(rbind, align_samples(form$x, form$y)))
     }
-    c(units, list(rows = rows, aligned = aligned, is_aligned = align & blind))
+    scored <- score_samples(form, features, "within")
+    rbind(scored$x, scored$y)
 }
 
 # The whole selection with the units of `shuffle` in x and the others in y;
@@ -304,11 +318,11 @@ select_shuffle <- function(shuffle, samples, problems, design,
     if (is_data) shuffle <- seq_len(samples$n_x)
     at_x <- samples$unit %in% shuffle
     parts <- draw_unit_folds(samples$unit, at_x, design$folds)
-    divided <- Map(function(problem, is_aligned) {
-        rows <- if (is_aligned && !is_data) samples$aligned else samples$rows
-        rows <- rows[[problem$form]]
+    divided <- Map(function(problem, aligned) {
+        rows <- if (is.na(aligned) || is_data) samples$rows[[problem$form]] else
+            samples$aligned[[aligned]]
         list(x = rows[at_x, , drop = FALSE], y = rows[!at_x, , drop = FALSE])
-    }, problems, samples$is_aligned)
+    }, problems, samples$aligned_as)
     scored <- Map(score_problem, problems, divided, list(parts))
     table <- do.call(rbind, lapply(scored, `[[`, "table"))
     chosen <- choose_row(table, design$rule)

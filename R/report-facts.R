@@ -66,8 +66,9 @@ data_facts <- function(path, conditions) {
                                         length(path$variables)),
                            big.mark = ",")
     )
-    # An inference does not keep them.
-    if (!identical(path$spec$standardize, "within") || is.null(path$center)) {
+    # An inference does not keep them, and those of scores say nothing.
+    if (!identical(path$spec$standardize, "within") || is.null(path$center) ||
+        is_ranked(path$spec$features)) {
         return(facts)
     }
     of <- function(part) {

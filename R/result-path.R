@@ -1,7 +1,9 @@
 # What every method of change detection returns: estimates of the change over
 # a decreasing grid of penalties, kept as the list of non-zero coefficients.
 
-# The only place the classes are set. `fit` is the list that comes from Rust,
+# The only place the classes are set. `fit` is the list that comes from Rust
+# (with `margins` where the features are of ranks, and `recurrence` where they
+# are of polynomials),
 # `problem` has the method, the variables and their coding, `extra` what only
 # this method has.
 new_change_path <- function(fit, spec, problem, n, call, extra = list()) {
@@ -44,7 +46,7 @@ new_change_path <- function(fit, spec, problem, n, call, extra = list()) {
             coding = problem$coding,
             n = n,
             call = call
-        ), extra)
+        ), fit[intersect(c("margins", "recurrence"), names(fit))], extra)
     )
 }
 

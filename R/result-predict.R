@@ -13,7 +13,8 @@
 #' @param type `"log_ratio"`, its exponential `"ratio"`, or `"weight"`, the
 #'   ratio scaled to average one over `newdata`, which cannot overflow.
 #' @param sample Which sample `newdata` belongs to, and so which means and
-#'   variances standardise it. It matters for `standardize = "within"` only.
+#'   variances standardise it, and with normal scores whose ranks
+#'   ([feat_nonparanormal()]). It matters for `standardize = "within"` only.
 #' @return A numeric vector with one element for each row of `newdata`.
 #' @export
 #' @examples
@@ -47,6 +48,7 @@ score_matrix <- function(object, newdata, sample, steps) {
         rows <- rows[rows$step %in% steps, ]
         rows$step <- match(rows$step, steps)
     }
+    newdata <- score_newdata(newdata, object$margins[[sample]])
     scaling <- list(center = object$center[[sample]],
                     scale = object$scale[[sample]])
     overflow <- function(condition) {
@@ -59,8 +61,9 @@ score_matrix <- function(object, newdata, sample, steps) {
     } else {
         tryCatch(
             rust_feature_scores(newdata, scaling,
-                                rust_features(object$spec$features), rows,
-                                length(steps)),
+                                rust_features(object$spec$features,
+                                              object$recurrence),
+                                rows, length(steps)),
             kliep_error_overflow = overflow
         )
     }

@@ -269,7 +269,10 @@ refit_scores <- function(problem, samples, new, lambda2) {
         scores <- score_of(path)(path, new$x, new$y)
         return(scores[seq_along(lambda2), ])
     }
+    samples <- score_samples(samples, spec$features, spec$standardize)
     check_observations(problem, samples)
+    new <- Map(score_newdata, new[c("x", "y")],
+               list(samples$margins$x, samples$margins$y))
     overflow <- function(condition) {
         stop_overflow(rbind(samples$x, samples$y, new$x, new$y),
                       problem$variables, spec$standardize)

@@ -25,7 +25,7 @@
 #' z_{t-1} + sqrt(1 - phi^2) e_t} with \eqn{e_t}{e_t} Gaussian as above, so
 #' that after `change_at` the change comes in by and by.
 #'
-#' Counts are skewed: take `log1p()` or [npn_transform()] before Gaussian
+#' Counts are skewed: take [feat_nonparanormal()], or `log1p()` before Gaussian
 #' features.
 #'
 #' @param times The length of the series.

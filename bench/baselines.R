@@ -27,8 +27,8 @@ against_ratio <- function(d = 9, n = 5000, points = 70000, nlambda = 20) {
                  "IS-Glasso" = is_glasso_path)
     runs <- lapply(names(fits), function(name) {
         drawn <- if (name != "KLIEP") list(points = points, seed = 1)
-        asked <- c(list(pair$x, pair$y, feat_polynomial(4), nlambda = nlambda),
-                   drawn)
+        asked <- c(list(pair$x, pair$y, feat_polynomial(4, basis = "raw"),
+                        nlambda = nlambda), drawn)
         timed(function() do.call(fits[[name]], asked))
     })
     seconds <- vapply(runs, `[[`, 0, "seconds")

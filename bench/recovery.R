@@ -8,8 +8,9 @@ bench_recovery <- function() {
 # The paper's diamond: no correlation, so that Gaussian features see nothing.
 diamond_rows <- function(seeds = 5L) {
     families <- list(gaussian = feat_gaussian(),
-                     "polynomial, degree 4" = feat_polynomial(4),
-                     "its interactions" = feat_polynomial(4, "interactions"))
+                     "polynomial, degree 4" = feat_polynomial(4, basis = "raw"),
+                     "its interactions" = feat_polynomial(4, "interactions",
+                                                          "raw"))
     precision <- vapply(seq_len(seeds), function(seed) {
         pair <- with_seed(seed, sim_diamond(d = 9, n = 5000))
         vapply(families, function(features) {
@@ -61,7 +62,8 @@ degree_row <- function(seeds = 5L) {
         pair <- with_seed(seed, sim_diamond(d = 9, n = 5000,
                                             n_holdout = 5000))
         chosen <- kliep_select(pair$x, pair$y, kliep_spec_paper(),
-                               features = lapply(2:4, feat_polynomial),
+                               features = lapply(2:4, feat_polynomial,
+                                                 basis = "raw"),
                                newx = pair$holdout$x, newy = pair$holdout$y,
                                nlambda = 20)
         chosen$fit$spec$features$settings$degree

@@ -6,7 +6,7 @@
 # says so in the table; only an error makes the exit status non-zero.
 
 for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
-               "memory", "peak", "shapes", "select", "recovery",
+               "memory", "peak", "shapes", "select", "recovery", "features",
                "simulate", "consistency", "baselines", "resample",
                "inference", "study", "calibration", "level", "load",
                "scaling", "faults")) {
@@ -23,6 +23,7 @@ groups <- list(
     shapes = bench_shapes,
     select = bench_select,
     recovery = bench_recovery,
+    features = bench_features,
     simulate = bench_simulate,
     consistency = bench_consistency,
     baselines = bench_baselines,

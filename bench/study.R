@@ -157,11 +157,11 @@ standard_error_of <- function(values) stats::sd(values) / sqrt(length(values))
 diamond_study_rows <- function(seeds = 10L) {
     fits <- list(
         "polynomial, symmetric" = function(x, y) {
-            kliep_path(x, y, feat_polynomial(4), direction = "symmetric",
-                       nlambda = 30)
+            kliep_path(x, y, feat_polynomial(4, basis = "raw"),
+                       direction = "symmetric", nlambda = 30)
         },
         "polynomial, p/q" = function(x, y) {
-            kliep_path(x, y, feat_polynomial(4), nlambda = 30,
+            kliep_path(x, y, feat_polynomial(4, basis = "raw"), nlambda = 30,
                        spec = kliep_spec_paper())
         },
         "Gaussian, symmetric" = function(x, y) {

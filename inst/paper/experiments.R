@@ -54,7 +54,8 @@ nonparanormal_methods <- list(
 
 # ---- Section 5.3: diamond --------------------------------------------------
 
-polynomial_features <- lapply(2:4, feat_polynomial)
+# Powers, as in the paper.
+polynomial_features <- lapply(2:4, feat_polynomial, basis = "raw")
 
 diamond_methods <- list(
     "KLIEP, polynomial" = function(pair) by_holl(pair, polynomial_features),
@@ -64,10 +65,10 @@ diamond_methods <- list(
     "KLIEP, nonparanormal" = function(pair) by_holl(pair, power_features),
     "KLIEP, Gaussian" = function(x, y) paper_path(x, y),
     "IS-Flasso" = function(x, y) {
-        is_flasso_path(x, y, feat_polynomial(4), nlambda = 20)
+        is_flasso_path(x, y, feat_polynomial(4, basis = "raw"), nlambda = 20)
     },
     "IS-Glasso" = function(x, y) {
-        is_glasso_path(x, y, feat_polynomial(4), nlambda = 20)
+        is_glasso_path(x, y, feat_polynomial(4, basis = "raw"), nlambda = 20)
     },
     "Flasso, nonparanormal" = nonparanormal_methods$Flasso,
     "Glasso, nonparanormal" = nonparanormal_methods$Glasso,
@@ -75,7 +76,7 @@ diamond_methods <- list(
     "Glasso, Gaussian" = function(x, y) glasso_path(x, y),
     # Not in the paper: without what variables do alone.
     "KLIEP, interactions" = function(x, y) {
-        paper_path(x, y, feat_polynomial(4, terms = "interactions"))
+        paper_path(x, y, feat_polynomial(4, "interactions", "raw"))
     }
 )
 

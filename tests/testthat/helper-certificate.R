@@ -25,14 +25,35 @@ dense_features <- function(z, features) {
     list(values = do.call(cbind, blocks), terms = terms)
 }
 
+# The features of a path with its polynomials, by those of R over both samples.
+with_polynomials <- function(path, x, y) {
+    features <- path$spec$features
+    if (is.null(features$weights)) return(features)
+    both <- rbind(standardised(x, path$center$x, path$scale$x),
+                  standardised(y, path$center$y, path$scale$y))
+    features$polynomials <- lapply(seq_len(ncol(both)), function(u) {
+        poly(both[, u], length(features$weights))
+    })
+    features
+}
+
+# What stands for the a-th power of variable u: poly() has sums of squares one.
+dense_power <- function(z, features, u, a) {
+    if (is.null(features$weights) || a == 0) {
+        return((sign(z[, u]) * abs(z[, u])^features$power)^a)
+    }
+    known <- features$polynomials[[u]]
+    features$weights[a] * sqrt(nrow(known)) * predict(known, z[, u])[, a]
+}
+
 # The features of one pair, or of one variable (u = v), by their formula.
 dense_block <- function(z, features, u, v) {
-    s <- if (features$kind == "products") sign(z) * abs(z)^features$power
+    power <- function(u, a) dense_power(z, features, u, a)
     switch(
         features$kind,
         products = if (u == v)
-            sapply(features$single, function(a) s[, u]^a) else
-            apply(features$pair, 2, function(a) s[, u]^a[1] * s[, v]^a[2]),
+            sapply(features$single, function(a) power(u, a)) else
+            apply(features$pair, 2, function(a) power(u, a[1]) * power(v, a[2])),
         rbf = if (u != v)
             exp(-(z[, u] - z[, v])^2 / (2 * features$sigma^2)),
         custom = if (u != v) features$functions$pair(z[, u], z[, v]) else
@@ -60,10 +81,9 @@ standardised <- function(values, center, scale) {
 # log mean exp(H theta) - g'theta, so that "q/p" is the same with both signs
 # turned. `weight` is w_t for each factor.
 dense_problem <- function(path, x, y) {
-    fx <- dense_features(standardised(x, path$center$x, path$scale$x),
-                         path$spec$features)
-    fy <- dense_features(standardised(y, path$center$y, path$scale$y),
-                         path$spec$features)
+    features <- with_polynomials(path, x, y)
+    fx <- dense_features(standardised(x, path$center$x, path$scale$x), features)
+    fy <- dense_features(standardised(y, path$center$y, path$scale$y), features)
     forward <- list(g = colMeans(fx$values), H = fy$values)
     backward <- list(g = -colMeans(fy$values), H = -fx$values)
     terms <- fx$terms
@@ -165,7 +185,7 @@ certificate <- function(path, x, y, step = 1) {
                 NA_real_,
         log_normalizer = log_mean_exp(as.vector(
             dense_features(standardised(y, path$center$y, path$scale$y),
-                           path$spec$features)$values %*% theta
+                           with_polynomials(path, x, y))$values %*% theta
         ))
     )
 }

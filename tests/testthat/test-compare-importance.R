@@ -9,11 +9,10 @@ dense_importance <- function(path, x, y) {
     arguments <- path$arguments
     drawn <- draw_instrumental(ncol(x), arguments$points, arguments$scale,
                                arguments$seed)
-    fx <- dense_features(standardised(x, path$center$x, path$scale$x),
-                         path$spec$features)
-    fy <- dense_features(standardised(y, path$center$y, path$scale$y),
-                         path$spec$features)
-    points <- dense_features(drawn$z, path$spec$features)
+    features <- with_polynomials(path, x, y)
+    fx <- dense_features(standardised(x, path$center$x, path$scale$x), features)
+    fy <- dense_features(standardised(y, path$center$y, path$scale$y), features)
+    points <- dense_features(drawn$z, features)
     # w_i = 1 / (m p'(z_i)), with the density from its formula.
     density <- apply(dnorm(drawn$z, sd = arguments$scale), 1, prod)
     list(terms = fx$terms, points = points$values,
@@ -40,7 +39,8 @@ dense_normalizer <- function(problem, theta) {
 }
 
 test_that("each network of IS-Glasso satisfies its optimality conditions", {
-    for (features in list(feat_gaussian(TRUE), feat_polynomial(3))) {
+    for (features in list(feat_gaussian(TRUE), feat_polynomial(3),
+                          feat_polynomial(3, basis = "raw"))) {
         path <- is_glasso_path(x, y, features, nlambda = 4, points = 400,
                                seed = 1, control = precise)
         problem <- dense_importance(path, x, y)
@@ -212,15 +212,17 @@ test_that("a sample that the points do not surround has no fit", {
 })
 
 test_that("the score is the log-likelihood of both samples", {
-    path <- is_flasso_path(x, y, nlambda = 3, points = 300, seed = 1)
+    path <- is_flasso_path(x, y, feat_polynomial(2), nlambda = 3, points = 300,
+                           seed = 1)
     problem <- dense_importance(path, x, y)
+    features <- with_polynomials(path, x, y)
     new <- random_pair(4, 20, 30, seed = 2)
     scores <- holdout_scores(path, new$x, new$y)
     value <- sum(vapply(c("x", "y"), function(sample) {
         z <- standardised(new[[sample]], path$center[[sample]],
                           path$scale[[sample]])
         theta <- network_theta(path, problem, 3, sample)
-        mean(dense_features(z, path$spec$features)$values %*% theta) -
+        mean(dense_features(z, features)$values %*% theta) -
             dense_normalizer(problem, theta)$log
     }, 0))
     expect_equal(scores$score[3], value)

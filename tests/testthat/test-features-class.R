@@ -37,6 +37,7 @@ test_that("polynomials have the monomials of the paper, or those of both", {
 test_that("polynomial and nonparanormal fits are certified", {
     pair <- random_pair(5, 40)
     for (features in list(feat_polynomial(3), feat_nonparanormal(2),
+                          feat_polynomial(3, basis = "raw"),
                           feat_polynomial(4, terms = "interactions"))) {
         for (direction in c("p/q", "symmetric")) {
             path <- paper_path(pair$x, pair$y, features, nlambda = 5,
@@ -65,5 +66,7 @@ test_that("features say what is wrong with their arguments", {
         expect_error(feat_polynomial(bad), class = "kliep_error_features")
     }
     expect_error(feat_polynomial(terms = "some"),
+                 class = "kliep_error_argument")
+    expect_error(feat_polynomial(basis = "monic"),
                  class = "kliep_error_argument")
 })

@@ -17,6 +17,7 @@ families <- function() {
         linear = feat_gaussian(linear = TRUE),
         nonparanormal = feat_nonparanormal(2),
         polynomial = feat_polynomial(3),
+        raw = feat_polynomial(3, basis = "raw"),
         interactions = feat_polynomial(4, terms = "interactions"),
         ising = feat_ising(),
         rbf = feat_rbf(0.7),
@@ -67,7 +68,7 @@ test_that("streamed products are those of a stored table", {
         list(feat_nonparanormal(2),
              feat_custom(function(a, b) sign(a * b) * (a * b)^2,
                          function(a) a^4)),
-        list(feat_polynomial(2),
+        list(feat_polynomial(2, basis = "raw"),
              feat_custom(function(a, b) cbind(b, b^2, a, a * b, a^2),
                          function(a) cbind(a, a^2))),
         list(feat_rbf(0.7),
@@ -119,7 +120,7 @@ test_that("weights average to one on y, and predictions follow the formula", {
         problem <- dense_problem(fit, pair$x, pair$y)
         theta <- dense_theta(fit, problem, 1)
         z <- standardised(pair$x, fit$center$x, fit$scale$x)
-        features <- dense_features(z, fit$spec$features)$values
+        features <- dense_features(z, with_polynomials(fit, pair$x, pair$y))$values
         scores <- as.vector(features %*% theta)
         expect_equal(predict(fit, pair$x, sample = "x"),
                      scores - fit$log_normalizer)

@@ -32,7 +32,7 @@ valid_calls <- function(found, pair) {
         feat_custom = list(pair = function(u, v) u * v, single = NULL),
         feat_gaussian = list(linear = TRUE),
         feat_nonparanormal = list(power = 2),
-        feat_polynomial = list(degree = 3, terms = "all"),
+        feat_polynomial = list(degree = 3, terms = "all", basis = "raw"),
         feat_rbf = list(sigma = 1),
         flasso_path = c(two, list(lambda1 = 0.1), grid, common,
                         symmetrize = "and"),

@@ -12,7 +12,7 @@ use kliepnet_core::compare::flasso::{self, FlassoPath};
 use kliepnet_core::compare::importance::{self, Networks, NetworksPath};
 use kliepnet_core::compare::Moments;
 use kliepnet_core::features::Coefficients;
-use kliepnet_core::samples::{Samples, Standardize};
+use kliepnet_core::samples::{Samples, Scaling, Standardize};
 
 extendr_module! {
     mod compare;
@@ -120,14 +120,17 @@ fn fit_importance(
         let x_rows = fields.count("x_rows")?;
         let (samples, points) = (matrix(&samples, "samples")?, matrix(&points, "points")?);
         let log_base = doubles(&log_base, "log_base")?;
-        let path = run(fields.count("threads")?, &on_progress, |monitor| {
+        let (path, family) = run(fields.count("threads")?, &on_progress, |monitor| {
+            // What is settled, samples settle: the points come from elsewhere.
+            let own = Samples::single(samples, Scaling::identity(samples.ncols()));
+            let family = family.settle(&own)?;
             let stack = importance::Stack {
                 features: family.features(Samples::new(samples, points, Standardize::None)?)?,
                 x_rows,
                 y_rows: samples.nrows().saturating_sub(x_rows),
                 log_base: log_base.to_vec(),
             };
-            fit(&stack, &penalty_factor, &settings, monitor)
+            Ok((fit(&stack, &penalty_factor, &settings, monitor)?, family))
         })?;
         importance_for_r(&path, &family)
     })
@@ -150,5 +153,6 @@ fn importance_for_r(path: &NetworksPath, family: &Family) -> Result<Robj> {
         ("effective_x", numbers(|estimate| estimate.effective_size[0])),
         ("effective_y", numbers(|estimate| estimate.effective_size[1])),
     ]);
+    list.extend(family.settled());
     named_list(list)
 }

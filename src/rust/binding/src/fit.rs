@@ -48,26 +48,38 @@ impl Specification {
         })
     }
 
-    /// The problem, and the scalings of both samples.
+    /// The problem, and how both samples were brought into it.
     fn problem<'a>(
         &self,
         x: ArrayView2<'a, f64>,
         y: ArrayView2<'a, f64>,
-    ) -> kliepnet_core::error::Result<(Problem, [Scaling; 2])> {
+    ) -> kliepnet_core::error::Result<(Problem, Prepared)> {
         let samples = Samples::new(x, y, self.standardize)?;
         let scalings = [samples.x_scaling.clone(), samples.y_scaling.clone()];
-        let features = self.family.features(samples)?;
+        let family = self.family.settle(&samples)?;
+        let features = family.features(samples)?;
         let loss = Loss::density_ratio(self.direction, x.nrows(), y.nrows());
-        Ok((Problem::new(features, loss, self.penalty_factor.clone())?, scalings))
+        let problem = Problem::new(features, loss, self.penalty_factor.clone())?;
+        Ok((problem, Prepared { family, scalings }))
     }
+}
 
+/// What new rows need to have the features of the fit.
+struct Prepared {
+    family: Family,
+    /// Of `x` and `y`.
+    scalings: [Scaling; 2],
+}
+
+impl Prepared {
     /// `f(z)'theta` on new rows, scaled like the sample they belong to: a column for each step.
     fn scores(
         &self,
         path: &KliepPath,
         rows: ArrayView2<'_, f64>,
-        scaling: Scaling,
+        sample: usize,
     ) -> kliepnet_core::error::Result<Vec<f64>> {
+        let scaling = self.scalings[sample].clone();
         let features = self.family.features(Samples::single(rows, scaling))?;
         let score =
             |step: &KliepStep| features.scores(0..rows.nrows(), &step.estimate.coefficients);
@@ -81,11 +93,11 @@ fn fit_path(x: Robj, y: Robj, features: Robj, settings: Robj, on_progress: Robj)
     guard(|| {
         let specification = Specification::read(&features, &settings)?;
         let (x, y) = (convert::matrix(&x, "x")?, convert::matrix(&y, "y")?);
-        let (path, scalings) = run(specification.threads, &on_progress, |monitor| {
-            let (problem, scalings) = specification.problem(x, y)?;
-            Ok((path::fit(&problem, &specification.settings, monitor)?, scalings))
+        let (path, prepared) = run(specification.threads, &on_progress, |monitor| {
+            let (problem, prepared) = specification.problem(x, y)?;
+            Ok((path::fit(&problem, &specification.settings, monitor)?, prepared))
         })?;
-        path_for_r(&path, &specification.family, scalings)
+        path_for_r(&path, prepared)
     })
 }
 
@@ -103,10 +115,10 @@ fn score_path(x: Robj, y: Robj, new_x: Robj, new_y: Robj, features: Robj, settin
             return Err(Failure::argument("the samples differ in their number of columns"));
         }
         let (path, of_x, of_y) = run(specification.threads, &Robj::from(()), |monitor| {
-            let (problem, [x_scaling, y_scaling]) = specification.problem(x, y)?;
+            let (problem, prepared) = specification.problem(x, y)?;
             let path = path::fit(&problem, &specification.settings, monitor)?;
-            let of_x = specification.scores(&path, new_x, x_scaling)?;
-            let of_y = specification.scores(&path, new_y, y_scaling)?;
+            let of_x = prepared.scores(&path, new_x, 0)?;
+            let of_y = prepared.scores(&path, new_y, 1)?;
             Ok((path, of_x, of_y))
         })?;
         named_list([
@@ -123,7 +135,8 @@ fn by_step(scores: Vec<f64>, rows: usize, steps: usize) -> Result<Robj> {
     matrix_for_r(scores.map_err(|error| Failure::argument(error.to_string()))?.view())
 }
 
-fn path_for_r(path: &KliepPath, family: &Family, [x, y]: [Scaling; 2]) -> Result<Robj> {
+fn path_for_r(path: &KliepPath, prepared: Prepared) -> Result<Robj> {
+    let Prepared { family, scalings: [x, y] } = prepared;
     let ratios = || path.steps.iter().map(|step| &step.estimate);
     let numbers = |value: fn(&KliepStep) -> f64| steps::numbers(path, value);
     let mut list = steps::columns(path)?;
@@ -140,7 +153,8 @@ fn path_for_r(path: &KliepPath, family: &Family, [x, y]: [Scaling; 2]) -> Result
         ("scale_y", Robj::from(y.scale)),
         ("passes", counts(std::iter::once(path.passes))?),
     ]);
-    list.extend(steps::entries(ratios().map(|ratio| &ratio.coefficients), family)?);
+    list.extend(steps::entries(ratios().map(|ratio| &ratio.coefficients), &family)?);
+    list.extend(family.settled());
     named_list(list)
 }
 

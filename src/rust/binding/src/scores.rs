@@ -34,9 +34,7 @@ fn feature_scores(
             return Err(Failure::argument("`center` and `scale` need one number a column"));
         }
         let family = Family::read(&features)?;
-        if matches!(family, Family::Table(..)) {
-            return Err(Failure::argument("a table has no features of new data"));
-        }
+        family.check_new_data()?;
         let features = family.features(Samples::single(data, scaling))?;
         let coefficients = Fields::new(&coefficients, "coefficients")?;
         let steps = count(&steps, "steps")?;

@@ -143,6 +143,11 @@ impl Samples {
         self.x_rows + self.y_rows
     }
 
+    /// One variable on all rows.
+    pub fn column(&self, variable: usize) -> &[f64] {
+        &self.values[variable * self.rows()..][..self.rows()]
+    }
+
     /// The values, variable after variable.
     pub fn into_values(self) -> Vec<f64> {
         self.values

@@ -3,11 +3,13 @@
 pub mod factors;
 
 mod coefficients;
+mod polynomials;
 mod products;
 mod rbf;
 mod table;
 
 pub use coefficients::Coefficients;
+pub use polynomials::Polynomials;
 pub use products::{Basis, Products};
 pub use rbf::Rbf;
 pub use table::Table;

@@ -2,11 +2,12 @@
 //!
 //! A factor is a pair (u, v), u > v, or a single variable (u, u). Its features are monomials
 //! `s_u^p s_v^q` of the transformed columns `s = sign(x)|x|^power`. Gaussian features are the one
-//! product `s_u s_v` and the square `s_u^2`.
+//! product `s_u s_v` and the square `s_u^2`. Orthonormal polynomials may stand for the powers.
 
 use super::Place;
 use crate::error::{Error, Result};
 use crate::features::factors::{factor_variables, pairwise_factors};
+use crate::features::polynomials::Polynomials;
 use crate::numerics::simd::{axpy_product, dot3};
 use crate::samples::Samples;
 use pulp::Simd;
@@ -77,7 +78,8 @@ pub struct Products {
     basis: Basis,
     variables: usize,
     rows: usize,
-    /// `powers[p][u * rows + r] = s_u(r)^p`; `powers[0]` is a single row of ones.
+    /// `powers[p][u * rows + r] = s_u(r)^p`, or the polynomial of degree p; `powers[0]` is a single
+    /// row of ones.
     powers: Arc<Vec<Vec<f64>>>,
 }
 
@@ -95,6 +97,31 @@ impl Products {
         for p in 2..=degree {
             powers.push(powers[p - 1].iter().zip(&powers[1]).map(|(a, b)| a * b).collect());
         }
+        Self::of_columns(basis, variables, rows, powers)
+    }
+
+    /// The same products of polynomials in the place of powers.
+    pub fn of_polynomials(
+        samples: &Samples,
+        basis: Basis,
+        polynomials: &Polynomials,
+    ) -> Result<Self> {
+        basis.validate()?;
+        let (variables, rows) = (samples.variables(), samples.rows());
+        let mut powers = vec![vec![1.0; rows]];
+        powers.extend(polynomials.columns(samples)?);
+        if powers.len() <= basis.degree() {
+            return Err(Error::Argument("features: there are polynomials of too few degrees".into()));
+        }
+        Self::of_columns(basis, variables, rows, powers)
+    }
+
+    fn of_columns(
+        basis: Basis,
+        variables: usize,
+        rows: usize,
+        powers: Vec<Vec<f64>>,
+    ) -> Result<Self> {
         let products = Self { basis, variables, rows, powers: Arc::new(powers) };
         products.check_overflow()?;
         Ok(products)
@@ -128,7 +155,7 @@ impl Products {
         worst
     }
 
-    /// `s_u^p` on every row.
+    /// `s_u^p`, or the polynomial of degree p, on every row.
     pub fn column(&self, p: usize, u: usize) -> &[f64] {
         match p {
             0 => &self.powers[0],
