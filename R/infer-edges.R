@@ -12,27 +12,36 @@
 #' This is the method for [feat_gaussian()] and [feat_nonparanormal()], which
 #' have a closed form; the next section is about all other features.
 #'
-#' Let \eqn{S_x} and \eqn{S_y} be the correlation matrices of the two samples,
-#' and \eqn{D = \Omega_y - \Omega_x}{D = Omega_y - Omega_x} the difference of
-#' their inverses, which is the change \eqn{\theta}{theta} of [kliep_path()].
-#' The equation
+#' Let \eqn{S_x} and \eqn{S_y} be the moment matrices of the two samples, and
+#' \eqn{D = \Omega_y - \Omega_x}{D = Omega_y - Omega_x} the difference of their
+#' inverses, which is the change \eqn{\theta}{theta} of [kliep_path()]. The
+#' equation
 #' \deqn{G(D) = \tfrac12 (S_x D S_y + S_y D S_x) - (S_x - S_y) = 0}{
 #'     G(D) = (S_x D S_y + S_y D S_x) / 2 - (S_x - S_y) = 0}
 #' holds at the truth, and neither network appears in it: only the change has to
 #' be sparse.
+#'
+#' Each variable is in units of the standard deviation of what the other
+#' variables leave of it, in its sample, as estimated by a lasso. Then the
+#' diagonals of both inverses are one, and \eqn{D} is the partial correlation in
+#' `x` less that in `y`. In units of the standard deviation itself the edges
+#' beside one that changed would differ, too, and with many observations be
+#' reported.
 #' 1. The factors that a path of [kliep_path()] detects at one of its steps are
 #'    the *support*: a screen that takes in more than has changed.
 #' 2. \eqn{G(D) = 0} is solved on the support without penalty. An edge in the
 #'    support is tested by its estimate, every other edge by what is left of its
 #'    own equation, after projection on those of the support. The standard error
 #'    is the root of the sum of squared influences of all observations, with the
-#'    estimated standard deviations of the variables taken into account.
+#'    estimated units of the variables taken into account. Every factor that is
+#'    fitted at one of its variables costs an edge a degree of freedom.
 #' 3. Variances are moderated across edges, as limma does across genes: one by
 #'    itself has few degrees of freedom.
 #' 4. The null distribution comes from shuffles of the observations between the
 #'    samples, and not from a table: `n_perm` shuffles of all edges.
-#' 5. The support grows along the path until the statistics of the edges that
-#'    are not found are spread as those of the null.
+#' 5. The support grows along the path until nothing is found outside of it, or
+#'    the statistics of the edges that are not found are spread as those of the
+#'    null. What is found outside is then taken in.
 #' 6. A second test compares debiased partial correlations, edge by edge (Xia,
 #'    Cai and Cai 2015, with the same moderated variances). It has more power
 #'    where both networks are sparse and samples small. Both p-values are
@@ -89,8 +98,8 @@
 #' [feat_nonparanormal()].
 #'
 #' @section How far to trust it:
-#' `make bench ONLY=calibration` in the source tree measures how often what is
-#' reported is false, over sizes, networks and margins. Intervals hold for an
+#' `vignette("calibration", package = "kliepnet")` has how often what is reported
+#' is false, over sizes, networks and margins. Intervals hold for an
 #' edge that is chosen beforehand, and are those of the direct test: where
 #' `test` is `"node-wise"`, look at `partial_x` and `partial_y`. The data choose
 #' the support: an edge that has not changed and is in it by chance is estimated
@@ -167,29 +176,39 @@ kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
     found <- take_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments(),
                              spec_arguments()), "kliep_infer")
-    fdr <- check_fraction(fdr, "fdr")
-    level <- check_fraction(level, "level")
-    progress <- check_flag(progress, "progress")
+    how <- check_inference(fdr, level, n_perm, progress)
     spec <- as_spec(if (is.null(spec)) found$result else spec, found$rest)
+    test_all_edges(found, spec, how, call)
+}
+
+# What kliep_infer() and kliep_auto() have in common.
+test_all_edges <- function(found, spec, how, call) {
     samples <- as_samples(found, spec$features, least = 10L)
     spec <- settle_spec(spec, samples$variables)
     closed <- has_closed_form(spec$features)
     if (closed) check_within(spec)
     check_constant(samples, spec$standardize)
-    n_perm <- check_whole(n_perm, "n_perm", "n_perm", least = 19)
-    n_perm <- check_n_perm(n_perm, nrow(samples$x), nrow(samples$y),
+    n_perm <- check_n_perm(how$n_perm, nrow(samples$x), nrow(samples$y),
                            alike = TRUE)
     changes <- if (closed) {
         ready <- feature_samples(samples, spec$features)
-        find_changes(ready$x, ready$y, fdr, n_perm, spec$control, progress)
+        find_changes(ready$x, ready$y, how$fdr, n_perm, spec$control,
+                     how$progress)
     } else {
-        find_logistic_changes(samples, spec, fdr, n_perm, progress)
+        find_logistic_changes(samples, spec, how$fdr, n_perm, how$progress)
     }
-    result <- new_kliep_infer(changes, spec, samples, level, call)
+    result <- new_kliep_infer(changes, spec, samples, how$level, call)
     with_samples(result, samples, found$conditions)
 }
 
 # ---- what is asked for -----------------------------------------------------
+
+check_inference <- function(fdr, level, n_perm, progress) {
+    list(fdr = check_fraction(fdr, "fdr"),
+         level = check_fraction(level, "level"),
+         n_perm = check_whole(n_perm, "n_perm", "n_perm", least = 19),
+         progress = check_flag(progress, "progress"))
+}
 
 check_within <- function(spec) {
     if (spec$standardize == "within") return(invisible())

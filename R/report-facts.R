@@ -103,7 +103,9 @@ own_settings <- function(fit) {
             "no change at all, p-value" = number(fit$global$p_value),
             "shuffles" = number(fit$n_perm),
             "factors in the support" = number(nrow(fit$support)),
-            "level of the intervals" = number(fit$level)
+            "level of the intervals" = number(fit$level),
+            if (!is.null(fit$reasons))
+                c("why" = paste(fit$reasons, collapse = " "))
         ),
         kliep_debias = c(
             "estimator" = fit$settings$estimator,

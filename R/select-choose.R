@@ -126,10 +126,8 @@ kliep_select <- function(x, y = NULL, spec = NULL, criterion = c("cv",
     show_progress(progress, select_candidate(candidates, found, design, call))
 }
 
-# The whole selection. `pass_over` names candidates that are scored and not to
-# be chosen, given the scores of all.
-select_candidate <- function(candidates, found, design, call,
-                             pass_over = function(candidates, scores) NULL) {
+# The whole selection.
+select_candidate <- function(candidates, found, design, call) {
     by_folds <- design$criterion == "cv"
     if (by_folds) {
         first <- as_samples(found, candidates[[1L]]$spec$features)
@@ -146,8 +144,7 @@ select_candidate <- function(candidates, found, design, call,
     } else {
         lapply(paths, holdout_scores, newx = design$newx, newy = design$newy)
     }
-    selection <- new_selection(candidates, paths, scores, design, call,
-                               pass_over(candidates, scores))
+    selection <- new_selection(candidates, paths, scores, design, call)
     keep_samples(selection, ready$samples, found$conditions)
 }
 
@@ -271,14 +268,10 @@ pool_folds <- function(folds, steps) {
 
 # ---- the choice ------------------------------------------------------------
 
-# The only place the class is set. `passed_over` names candidates that are
-# scored and not to be chosen.
-new_selection <- function(candidates, paths, scores, design, call,
-                          passed_over = NULL) {
+# The only place the class is set.
+new_selection <- function(candidates, paths, scores, design, call) {
     table <- do.call(rbind, Map(score_table, candidates, paths, scores))
-    open <- table
-    open$score[open$candidate %in% passed_over] <- NA
-    chosen <- choose_row(open, design$rule)
+    chosen <- choose_row(table, design$rule)
     table$selected <- seq_len(nrow(table)) == chosen
     at <- match(table$candidate[chosen],
                 vapply(candidates, `[[`, "", "label"))
@@ -290,7 +283,7 @@ new_selection <- function(candidates, paths, scores, design, call,
         class = "kliep_select",
         list(fit = fit, path = path, scores = table,
              criterion = design$criterion, rule = design$rule,
-             folds = design$folds, passed_over = passed_over, call = call)
+             folds = design$folds, call = call)
     )
 }
 
@@ -377,4 +370,13 @@ chosen_part <- function(object, lambda2) {
 predict.kliep_select <- function(object, newdata, lambda2 = NULL, ...) {
     stats::predict(chosen_part(object, lambda2), newdata, lambda2 = lambda2,
                    ...)
+}
+
+# The best row of each candidate, best first.
+best_by_candidate <- function(scores) {
+    parts <- split(scores, factor(scores$candidate, unique(scores$candidate)))
+    best <- do.call(rbind, lapply(parts, function(rows) {
+        rows[which.max(rows$score), ]
+    }))
+    best[order(-best$score), ]
 }

@@ -14,7 +14,7 @@ bench_study <- function(runs = 20L) {
     saveRDS(study_table(study), file.path("inst", "paper", "study.rds"),
             version = 3)
     rbind(study_rows(study), diamond_study_rows(), normalizer_rows(),
-          cholesky_row(), auto_rows())
+          cholesky_row())
 }
 
 # ---- Gaussian networks -----------------------------------------------------
@@ -244,35 +244,4 @@ cholesky_row <- function(d = 500L, n = 600L, steps = 20L) {
         at_most(ratio, 20, " factors", all(path$diagnostics$status ==
                                                "converged"))
     )
-}
-
-# ---- kliep_auto() ----------------------------------------------------------
-
-# The seeds are not those that the rule about polynomials was made on.
-auto_rows <- function(seeds = 11:20) {
-    data <- list(
-        "0/1 data: Ising" = function() {
-            couplings <- ising_chain(10, 0.4)
-            sim_ising(couplings, ising_change(couplings, 4), 300)
-        },
-        "diamond: polynomial" = function() sim_diamond(d = 9, n = 1000),
-        "Gaussian data: Gaussian or nonparanormal" = function() {
-            sim_gaussian(d = 15, n = 500, n_changed = 8)
-        },
-        "square roots of Gaussians: nonparanormal" = function() {
-            sim_nonparanormal(d = 15, n = 500, n_changed = 8)
-        }
-    )
-    wanted <- c("Ising", "polynomial", "Gaussian|nonparanormal",
-                "nonparanormal")
-    do.call(rbind, Map(function(simulate, what, pattern) {
-        picked <- vapply(seeds, function(seed) {
-            with_seed(seed, {
-                pair <- simulate()
-                chosen <- kliep_auto(pair$x, pair$y)
-            })
-            grepl(pattern, chosen$scores$candidate[chosen$scores$selected])
-        }, NA)
-        picked_row(paste0("kliep_auto(), ", what), picked)
-    }, data, names(data), wanted))
 }

@@ -60,7 +60,9 @@ routines <- list(
                           plain, theta, 2L),
     standardize_samples = list(x, y, "within"),
     infer_edges = list(x, y, plain, list(from = 1L, to = 2L), inference, NULL),
-    score_edges = list(x, y, list(from = 1:2, to = 2:3), 1L, NULL),
+    score_edges = list(list(values = x, squares = x^2),
+                       list(values = y, squares = y^2),
+                       list(from = 1:2, to = 2:3), 1L, NULL),
     shuffle_null = list(x, y, cbind(1:12, 11:22), 1L, NULL),
     neighbour_tests = list(x, y, c(1, 0.5), 1L, NULL),
     logistic_tests = list(matrix(rnorm(22 * 3), 22), 12L, c(1L, 2L), list(

@@ -31,7 +31,7 @@ result_objects <- function() {
                                 progress = FALSE),
         tests = kliep_infer(pair$x, pair$y, n_perm = 19, control = fast,
                             progress = FALSE),
-        auto = kliep_auto(pair$x, pair$y, folds = 2, nlambda = 3),
+        auto = kliep_auto(pair$x, pair$y, n_perm = 19),
         windows = kliep_windows(pair$x, pair$y, width = 12, folds = 2,
                                 nlambda = 3, control = fast,
                                 progress = FALSE),

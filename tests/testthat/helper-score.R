@@ -127,3 +127,13 @@ plain_empty <- function(x, y) {
          model = (1 + a[, "r"] * b[, "r"]) * sum(1 / n),
          freedom = 2 * variance^2 / (fourth - 2 * variance^2 / sum(n)))
 }
+
+# Both samples in units of their standard deviations, as tests given a support
+# take them.
+by_deviation <- function(samples) {
+    lapply(samples[c("x", "y")], function(sample) {
+        centred <- sweep(sample, 2L, colMeans(sample))
+        values <- sweep(centred, 2L, sqrt(colMeans(centred^2)), "/")
+        list(values = unname(values), squares = unname(values)^2)
+    })
+}

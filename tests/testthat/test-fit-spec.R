@@ -104,27 +104,26 @@ test_that("what is not a specification is refused in one sentence", {
 
 test_that("a test of what was chosen is the test with all settings given", {
     pair <- spec_pair()
-    found <- withr::with_seed(1, kliep_auto(pair$x, pair$y, folds = 3,
-                                            nlambda = 6, rule = "1se"))
-    spec <- found$fit$spec
-    continued <- withr::with_seed(2, kliep_test(found, n_perm = 19))
+    found <- withr::with_seed(1, kliep_auto(pair$x, pair$y))
+    continued <- withr::with_seed(2, kliep_test(found, n_perm = 19, folds = 3,
+                                                nlambda = 6))
     written <- withr::with_seed(2, kliep_test(
-        pair$x, pair$y, n_perm = 19, folds = 3, rule = "1se",
-        features = spec$features, lambda1 = spec$lambda1, nlambda = 6,
-        direction = "symmetric", normalizer = spec$normalizer
+        pair$x, pair$y, n_perm = 19, folds = 3, nlambda = 6,
+        features = feat_nonparanormal(), direction = "symmetric",
+        normalizer = "gaussian"
     ))
     expect_same_result(continued, written, c("edges", "global", "shuffles"))
 })
 
 test_that("stability of what was chosen is that with all settings given", {
     pair <- spec_pair()
-    found <- withr::with_seed(1, kliep_auto(pair$x, pair$y, folds = 3,
-                                            nlambda = 6))
-    continued <- withr::with_seed(2, kliep_stability(found, n_subsamples = 10))
+    found <- withr::with_seed(1, kliep_auto(pair$x, pair$y))
+    continued <- withr::with_seed(2, kliep_stability(found, n_subsamples = 10,
+                                                     nlambda = 6))
     written <- withr::with_seed(2, kliep_stability(
         pair$x, pair$y, n_subsamples = 10, nlambda = 6,
-        features = found$fit$spec$features, direction = "symmetric",
-        normalizer = found$fit$spec$normalizer
+        features = feat_nonparanormal(), direction = "symmetric",
+        normalizer = "gaussian"
     ))
     expect_same_result(continued, written, c("edges", "bounds", "q"))
 })

@@ -96,9 +96,9 @@ test_that("sections follow what was given", {
     expect_equal(titles(chosen$fit), c("Strongest edges", both))
     expect_equal(titles(chosen), c("Selection", "Path", both))
     # A kind of selection is reported as one.
-    auto <- structure(chosen, class = c("kliep_auto", class(chosen)))
-    expect_equal(titles(auto), titles(chosen))
-    expect_equal(report_facts(auto, "settings"),
+    kind <- structure(chosen, class = c("of_a_kind", class(chosen)))
+    expect_equal(titles(kind), titles(chosen))
+    expect_equal(report_facts(kind, "settings"),
                  report_facts(chosen, "settings"))
     expect_equal(titles(test), c("Test", "Any change at all", "Selection",
                                  "Path", both))

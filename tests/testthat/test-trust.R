@@ -77,7 +77,7 @@ test_that("the same seed gives the same, wherever numbers are drawn", {
         function() ising_change(ising_lattice(3), n_changed = 3),
         function() subnetwork(yeast13(), 5),
         function() subnetwork(yeast13(), 5, "cluster"),
-        function() kliep_auto(wide$x, wide$y, folds = 2, nlambda = 2),
+        function() kliep_auto(wide$x, wide$y, n_perm = 19),
         function() {
             kliep_windows(wide$x, wide$y, width = 20, folds = 2, nlambda = 2,
                           progress = FALSE)

@@ -1,0 +1,169 @@
+# From two samples to the edges that changed without a choice to make: look at
+# the data, take the features that suit them, test every edge, and say why.
+
+#' Find the edges that changed, in one call
+#'
+#' Looks at the two samples, takes features that suit them, tests every edge,
+#' and reports those that changed such that the expected share of false ones
+#' among them is at most `fdr`. Where nothing has changed, it says so. The
+#' reasons come in plain words.
+#'
+#' @section What is chosen:
+#' Columns that all have two values: [feat_ising()]. Numeric columns:
+#' [feat_nonparanormal()], products of normal scores. Ranks within each sample
+#' replace the values, so that heavy tails, outliers, and other scales or
+#' monotone transforms of single variables make little difference. Counts are
+#' ranked with ties averaged.
+#'
+#' Both see changes of pairwise association. Dependence of another kind, such
+#' as two variables that are large together whatever their signs, takes
+#' [feat_polynomial()]: pass it to [kliep_infer()].
+#'
+#' @section What is tested:
+#' All edges, as [kliep_infer()] does, whose help page has the method. The
+#' vignette `vignette("calibration", package = "kliepnet")` shows how often what
+#' is reported is false, over sizes, networks and margins.
+#'
+#' @inheritParams kliep_infer
+#' @param control Accuracy, iterations and threads: [kliep_control()].
+#' @return A [kliep_infer()] with all its methods, of class `kliep_auto`. Its
+#'   part `reasons` has what was seen, chosen and found, one sentence each;
+#'   `print()` shows them. `seen` has the facts behind them.
+#' @seealso [kliep_infer()] to choose the features, [kliep_select()] to choose
+#'   among candidates by likelihood.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 500, n_changed = 4)
+#' found <- kliep_auto(pair$x, pair$y, fdr = 0.1)
+#' found
+#' edges(found)
+kliep_auto <- function(x, y = NULL, fdr = 0.1, level = 0.95, n_perm = 49,
+                       control = kliep_control(), progress = interactive(),
+                       ...) {
+    call <- match.call()
+    found <- take_samples(x, y, list(...))
+    if ("features" %in% names(found$rest)) stop_chosen_features()
+    check_dots(found$rest, c(names(formals()), sample_arguments()),
+               "kliep_auto")
+    how <- check_inference(fdr, level, n_perm, progress)
+    seen <- look_at_samples(found)
+    features <- if (seen$two_valued) feat_ising() else feat_nonparanormal()
+    spec <- kliep_spec(features, control = control)
+    new_auto(test_all_edges(found, spec, how, call), seen)
+}
+
+stop_chosen_features <- function() {
+    stop_kliep(
+        "dots",
+        "`kliep_auto()` chooses the features itself: got `features`.",
+        hint = "`kliep_infer()` takes features of yours."
+    )
+}
+
+# The only place the class is set.
+new_auto <- function(result, seen) {
+    result$seen <- seen
+    result$reasons <- c(say_seen(seen), say_features(seen), say_chance(result))
+    class(result) <- c("kliep_auto", class(result))
+    result
+}
+
+# ---- what the data look like -----------------------------------------------
+
+# Tails are heavy above this excess kurtosis: a Laplace distribution has 3.
+heavy_kurtosis <- 3
+
+# Facts that features are chosen by.
+look_at_samples <- function(found) {
+    given <- if (is.null(found$samples)) found else found$samples
+    columns <- lapply(given[c("x", "y")], two_valued_columns)
+    two_valued <- all(vapply(columns, all_two_valued, NA)) &&
+        length(columns$x) > 0L
+    if (two_valued) {
+        samples <- as_samples(found, feat_ising())
+        kurtosis <- NA_real_
+        counts <- FALSE
+    } else {
+        samples <- as_samples(found, feat_gaussian())
+        kurtosis <- stats::median(c(excess_kurtosis(samples$x),
+                                    excess_kurtosis(samples$y)))
+        counts <- is_counts(samples$x) && is_counts(samples$y)
+    }
+    n <- c(x = nrow(samples$x), y = nrow(samples$y))
+    d <- length(samples$variables)
+    list(
+        n = n, d = d, two_valued = two_valued, counts = counts,
+        kurtosis = kurtosis,
+        heavy = !two_valued && kurtosis > heavy_kurtosis
+    )
+}
+
+# Whether no column has more than two values, in one sample.
+all_two_valued <- function(columns) {
+    !is.null(columns) && all(vapply(columns, function(column) {
+        length(unique(column[!is.na(column)])) <= 2L
+    }, NA))
+}
+
+# Of every column; NaN where it does not vary.
+excess_kurtosis <- function(values) {
+    centred <- sweep(values, 2L, colMeans(values))
+    kurtosis <- colMeans(centred^4) / colMeans(centred^2)^2 - 3
+    kurtosis[is.finite(kurtosis)]
+}
+
+is_counts <- function(values) {
+    all(values >= 0) && all(values == round(values))
+}
+
+# ---- reasons ---------------------------------------------------------------
+
+say_seen <- function(seen) {
+    values <- if (seen$two_valued) {
+        "every variable has two values"
+    } else if (seen$counts) {
+        "the variables are counts"
+    } else {
+        "the variables are numeric"
+    }
+    tails <- if (seen$two_valued) "" else if (seen$heavy) {
+        ", with heavy tails"
+    } else {
+        ", without heavy tails"
+    }
+    paste0("There are ", seen$n[["x"]], " + ", seen$n[["y"]],
+           " observations of ", count_of(seen$d, "variable"), "; ", values,
+           tails, ".")
+}
+
+say_features <- function(seen) {
+    if (seen$two_valued) {
+        return(paste("Two values leave one choice: Ising features, tested by",
+                     "logistic regression."))
+    }
+    paste0("Values are replaced by the normal scores of their ranks within ",
+           "each sample",
+           if (seen$counts) ", ties averaged",
+           if (seen$heavy) ": a few extreme values would decide otherwise",
+           ". Dependence that ranks do not show takes ",
+           "`kliep_infer(features = feat_polynomial())`.")
+}
+
+say_chance <- function(result) {
+    p <- format(result$global$p_value, digits = 2L)
+    if (result$global$p_value > result$fdr) {
+        return(paste0("Chance alone explains the differences between the ",
+                      "samples (p = ", p, "): no edge is reported."))
+    }
+    paste0("Chance alone does not explain the differences between the samples ",
+           "(p = ", p, ").")
+}
+
+#' @export
+print.kliep_auto <- function(x, ...) {
+    lines <- lapply(x$reasons, strwrap, width = 78L, exdent = 2L,
+                    prefix = "", initial = "* ")
+    cat(unlist(lines), "", sep = "\n")
+    NextMethod()
+}
