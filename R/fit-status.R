@@ -23,6 +23,20 @@ reliable_steps <- function(status) {
     which(status %in% c("converged", "max_iter", "unsettled"))
 }
 
+# ---- how many observations carry it ----------------------------------------
+
+# Whether weights that are worth `size` of `all` observations have collapsed.
+few_carry <- function(size, all) {
+    !is.na(size) & (size < 10 | size < 0.1 * all)
+}
+
+# The observations of the sample whose weights are the fewest.
+weighted_rows <- function(path) {
+    sample <- switch(path$spec$direction, "p/q" = "y", "q/p" = "x",
+                     c("x", "y"))
+    min(path$n[sample])
+}
+
 # ---- warnings and errors ---------------------------------------------------
 
 warn_unfinished <- function(path) {

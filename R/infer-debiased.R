@@ -88,6 +88,13 @@
 #' reason in `$diagnostics`. So is one whose feature has one value in all of
 #' `y`, and one whose row of the inverse Hessian is not found.
 #'
+#' Where the fitted ratio gives nearly all weight to a few observations, the
+#' normal approximation fails. `$diagnostics$effective_size` says for each edge
+#' how many observations its weights of `y` are worth (see [kliep_path()]).
+#' Below half of `y` intervals may be too narrow (of edges that have not changed
+#' 5 % were rejected at .05 with 320 of 500, 7.4 % with 230 and 10 % with 150),
+#' and a warning of class `kliep_warning_effective_size` says so.
+#'
 #' The density ratio is that of `x` to `y`, and reweights `y`: let `y` be the
 #' larger or the more spread out of the two samples. Exchanging them changes
 #' the sign of the estimates and some of their precision: `kliep_debias(y, x)`
@@ -218,6 +225,7 @@ fit_inference <- function(samples, spec, edges, settings, progress) {
     stop_without_first(fit, settings)
     warn_first(fit, request)
     warn_not_estimated(fit$edge_status, settings)
+    warn_few_weighted(fit$effective_size, nrow(samples$y))
     fit
 }
 
@@ -346,6 +354,23 @@ warn_one_step <- function(status, settings) {
     )
 }
 
+# Below half of `y` tests of no change are rejected too often: at .05 in .074
+# with 230 of 500, in .10 with 150.
+warn_few_weighted <- function(size, n_y) {
+    few <- which(size < n_y / 2)
+    if (length(few) == 0L) return(invisible())
+    warn_kliep(
+        "effective_size",
+        paste0("The weights of `y` are worth fewer than half of its ", n_y,
+               " observations for ", length(few), " of ",
+               count_of(length(size), "edge"), ", as few as ",
+               format(min(size[few]), digits = 3L),
+               ": their intervals may be too narrow."),
+        hint = paste("Exchange `x` and `y` where `x` is more spread out, or",
+                     "use `kliep_infer()`, which has no such weights.")
+    )
+}
+
 # ---- the result ------------------------------------------------------------
 
 # The only place the class is set. `fit` is the list that comes from Rust.
@@ -368,7 +393,9 @@ new_inference <- function(fit, edges, settings, spec, samples, level, call) {
                                value = fit$first_value),
             diagnostics = cbind(named, data.frame(
                 status = fit$edge_status, support = fit$support,
-                kkt = replace(fit$row_kkt, is.nan(fit$row_kkt), NA)
+                kkt = replace(fit$row_kkt, is.nan(fit$row_kkt), NA),
+                effective_size = replace(fit$effective_size,
+                                         is.nan(fit$effective_size), NA)
             )),
             maxima = maxima,
             level = level,
@@ -459,6 +486,7 @@ format.kliep_debias <- function(x, ...) {
                format(x$first_kkt, digits = 2L), "; rows: KKT at most ",
                format(worst_kkt(x), digits = 2L)),
         format_statuses(x$diagnostics$status),
+        paste0("  weights    worth ", say_effective_size(x)),
         format_global(x)
     )
 }
@@ -478,6 +506,14 @@ format_statuses <- function(status) {
     if (length(counted) == 0L) return(NULL)
     paste0("  estimates  ", paste0(counted, " ", about[names(counted)],
                                    collapse = "; "))
+}
+
+# The smallest of all edges.
+say_effective_size <- function(x) {
+    size <- -largest_of(-x$diagnostics$effective_size)
+    if (is.na(size)) return("an unknown part of `y`")
+    paste0("at least ", format(size, digits = 3L), " of the ", x$n[["y"]],
+           " observations of y")
 }
 
 format_global <- function(x) {

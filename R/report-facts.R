@@ -213,16 +213,15 @@ weight_diagnostics <- function(fit, path) {
     at <- if (is.null(chosen)) nrow(rows) else
         which.min(abs(rows$lambda2 - chosen$lambda2))
     size <- rows$effective_size[at]
-    sample <- switch(path$spec$direction, "p/q" = "y", "q/p" = "x", c("x", "y"))
-    all <- min(path$n[sample])
-    few <- size < 10 || size < 0.1 * all
+    all <- weighted_rows(path)
     list("effective sample size of the weights" = c(
         paste0(format(size, digits = 3L), " of ", all, " at lambda2 = ",
                format(rows$lambda2[at], digits = 3L),
                if (nrow(rows) > 1L)
                    paste0("; along the path at least ",
                           format(min(rows$effective_size), digits = 3L))),
-        if (few) "caution: a few observations carry the fit" else "good"
+        if (few_carry(size, all)) "caution: a few observations carry the fit"
+        else "good"
     ))
 }
 
@@ -250,10 +249,16 @@ weight_of_tests <- function(result) {
         )))
     }
     df <- result$diagnostics$direct[["df"]]
-    list("smallest degrees of freedom of a variance" = c(
-        format(df, digits = 2L),
-        if (df >= 10) "good" else "caution: few observations decide"
-    ))
+    list(
+        "effective sample size" = c(
+            paste("no observation is weighted: the tests go by moments of",
+                  "both samples"), ""
+        ),
+        "smallest degrees of freedom of a variance" = c(
+            format(df, digits = 2L),
+            if (df >= 10) "good" else "caution: few observations decide"
+        )
+    )
 }
 
 inference_diagnostics <- function(result) {
@@ -265,6 +270,12 @@ inference_diagnostics <- function(result) {
             paste(status, names(status), collapse = ", "),
             if (failed == 0L) "good" else
                 "caution: some edges have no estimate"
+        ),
+        "effective sample size of the weights" = c(
+            say_effective_size(result),
+            if (any(result$diagnostics$effective_size < result$n[["y"]] / 2,
+                    na.rm = TRUE))
+                "caution: below half, intervals may be too narrow" else "good"
         ),
         "optimality conditions, first stage" =
             c(format(result$first_kkt, digits = 2L), ""),

@@ -299,7 +299,22 @@ edge_entries <- function(object) {
 
 #' @export
 format.change_path <- function(x, ...) {
-    c(format_head(x), format_settings(x), format_solver(x))
+    c(format_head(x), format_settings(x), format_solver(x), format_weights(x))
+}
+
+# A line where a few observations carry the fit, or some fits of a path.
+format_weights <- function(x) {
+    rows <- x$diagnostics[fitted_steps(x), ]
+    if (is_baseline(x)) return(NULL)
+    all <- weighted_rows(x)
+    few <- which(few_carry(rows$effective_size, all))
+    if (length(few) == 0L) return(NULL)
+    size <- format(min(rows$effective_size[few]), digits = 2L)
+    paste0("  weights    caution: worth ", if (!is_change(x)) "as few as ",
+           size, " of ", all, " observations",
+           if (!is_change(x))
+               paste0(" (", count_of(length(few), "fit"), ", from lambda2 = ",
+                      format(rows$lambda2[few[1L]], digits = 3L), " down)"))
 }
 
 format_head <- function(x) {

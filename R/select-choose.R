@@ -333,7 +333,8 @@ format.kliep_select <- function(x, ...) {
                format(row$se, digits = 2L), ")"),
         if (is_baseline(x$fit)) utils::tail(format_settings(x$fit), 1L) else
             format_settings(x$fit)[-1L],
-        format_solver(x$fit)
+        format_solver(x$fit),
+        format_weights(x$fit)
     )
 }
 

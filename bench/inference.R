@@ -52,7 +52,8 @@ infer_ising <- function(pair, ...) {
     suppressWarnings(
         kliep_debias(pair$x, pair$y, feat_ising(), ...,
                     control = kliep_control(threads = 1)),
-        classes = "kliep_warning_not_estimated"
+        classes = c("kliep_warning_not_estimated",
+                    "kliep_warning_effective_size")
     )
 }
 

@@ -27,7 +27,7 @@ result_objects <- function() {
         stability = kliep_stability(pair$x, pair$y, nlambda = 4,
                                     n_subsamples = 6, control = fast,
                                     progress = FALSE),
-        inference = kliep_debias(pair$x, pair$y, n_boot = 20, control = fast,
+        inference = debias_few(pair$x, pair$y, n_boot = 20, control = fast,
                                 progress = FALSE),
         tests = kliep_infer(pair$x, pair$y, n_perm = 19, control = fast,
                             progress = FALSE),

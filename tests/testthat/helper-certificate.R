@@ -260,3 +260,10 @@ random_pair <- function(d, n_x, n_y = n_x, seed = 1) {
         )
     })
 }
+
+# Intervals where their warning of weights that are worth few observations is
+# beside the point.
+debias_few <- function(...) {
+    suppressWarnings(kliep_debias(...),
+                     classes = "kliep_warning_effective_size")
+}

@@ -132,9 +132,9 @@ test_that("inference continues with features and standardisation", {
     pair <- spec_pair()
     path <- kliep_path(pair$x, pair$y, feat_nonparanormal(2),
                        standardize = "pooled", nlambda = 3)
-    continued <- kliep_debias(path, n_boot = 0)
-    written <- kliep_debias(pair$x, pair$y, feat_nonparanormal(2),
-                           standardize = "pooled", n_boot = 0)
+    continued <- debias_few(path, n_boot = 0)
+    written <- debias_few(pair$x, pair$y, feat_nonparanormal(2),
+                          standardize = "pooled", n_boot = 0)
     expect_same_result(continued, written, c("estimates", "diagnostics"))
 })
 

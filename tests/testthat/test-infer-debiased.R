@@ -8,8 +8,8 @@ ising_pair <- function(d = 8, n = 300, seed = 1) {
 }
 
 infer <- function(pair, ..., features = feat_ising(), n_boot = 0) {
-    kliep_debias(pair$x, pair$y, features, ..., n_boot = n_boot,
-                control = kliep_control(tol = 1e-8, threads = 1))
+    debias_few(pair$x, pair$y, features, ..., n_boot = n_boot,
+               control = kliep_control(tol = 1e-8, threads = 1))
 }
 
 # ---- the formulas of the help page in plain R -------------------------------
@@ -258,13 +258,13 @@ test_that("one seed gives the same on any number of threads", {
     pair <- random_pair(d = 6, n_x = 80)
     run <- function(threads) {
         set.seed(5)
-        result <- kliep_debias(pair$x, pair$y, n_boot = 100,
+        result <- debias_few(pair$x, pair$y, n_boot = 100,
                               control = kliep_control(threads = threads))
         result[c("estimates", "global", "maxima")]
     }
     expect_identical(run(1), run(2))
     set.seed(6)
-    other <- kliep_debias(pair$x, pair$y, n_boot = 100)
+    other <- debias_few(pair$x, pair$y, n_boot = 100)
     expect_false(identical(other$maxima, run(1)$maxima))
 })
 
@@ -378,11 +378,43 @@ test_that("a first stage without minimum says what to do", {
 test_that("a first stage that does not reach its tolerance says so", {
     pair <- random_pair(d = 5, n_x = 60)
     expect_warning(
-        kliep_debias(pair$x, pair$y, lambda = 0.1,
-                    control = kliep_control(max_iter = 1)),
+        debias_few(pair$x, pair$y, lambda = 0.1,
+                   control = kliep_control(max_iter = 1)),
         "first stage did not reach tol = 1e-06.*Raise `max_iter`",
         class = "kliep_warning_max_iter"
     )
+})
+
+test_that("weights that are worth less than half of y are warned of", {
+    pair <- ising_pair()
+    edge <- data.frame(from = 1, to = 2)
+    warned <- expect_warning(
+        got <- kliep_debias(pair$x, pair$y, feat_ising(), edge, n_boot = 0),
+        "half of its 300 observations for 1 of 1 edge, as few as",
+        class = "kliep_warning_effective_size"
+    )
+    size <- got$diagnostics$effective_size
+    expect_match(conditionMessage(warned), format(size, digits = 3),
+                 fixed = TRUE)
+    # The weights of the fit without penalty on the support of both stages.
+    plain <- infer(pair, edges = edge, refit = FALSE, estimator = "one_step")
+    f_y <- products_of(pair$y)
+    theta <- numeric(ncol(f_y))
+    at <- which(upper.tri(diag(8)), arr.ind = TRUE)
+    names(theta) <- paste0("V", at[, 1], " V", at[, 2])
+    first <- plain$first
+    theta[paste(first$from, first$to)] <- first$value
+    expect_equal(plain$diagnostics$effective_size,
+                 1 / sum(weights_at(theta, f_y)^2), tolerance = 1e-8)
+    expect_gt(plain$diagnostics$effective_size, size)
+    expect_output(print(got), paste0("worth at least ",
+                                     format(size, digits = 3),
+                                     " of the 300 observations of y"))
+    facts <- report_facts(got, "diagnostics")
+    expect_match(facts$verdict[grepl("effective", facts$what)], "^caution")
+    # None where nothing has changed.
+    same <- list(x = pair$y[1:150, ], y = pair$y[151:300, ])
+    expect_silent(kliep_debias(same$x, same$y, feat_ising(), edge, n_boot = 0))
 })
 
 test_that("edges that cannot be estimated are missing, with the reason", {

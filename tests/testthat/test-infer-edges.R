@@ -104,45 +104,52 @@ test_that("bad input is one sentence", {
         expect_error(kliep_infer(...), class = paste0("kliep_error_", class))
     }
     refused("size", x[1:9, ], y)
+    refused("size", x, y[1:9, ])
     constant <- x
     constant[, 3] <- 1
     refused("constant", constant, y)
-    refused("argument", x, y, fdr = 0)
-    refused("argument", x, y, fdr = 1)
+    for (fdr in list(0, 1, -0.1, 1.5, NA_real_, "0.1", c(0.1, 0.2), NULL)) {
+        refused("argument", x, y, fdr = fdr)
+    }
     refused("argument", x, y, level = 2)
     refused("n_perm", x, y, n_perm = 5)
     refused("argument", x, y, standardize = "pooled")
     refused("dots", x, y, alpha = 0.1)
 })
 
-test_that("leukaemia: changes between cell types, none between random halves", {
-    skip_on_cran()
-    skip_if_not_installed("ALL")
-    skip_if_not_installed("Biobase")
-    data("ALL", package = "ALL", envir = environment())
-    values <- t(Biobase::exprs(ALL))
-    top <- order(-apply(values, 2, var))[1:60]
-    scores <- function(rows) npn_transform(values[rows, top])
-    is_b <- substr(as.character(ALL$BT), 1, 1) == "B"
-    types <- withr::with_seed(1, kliep_infer(scores(is_b), scores(!is_b)))
-    found <- edges(types)
-    expect_gte(nrow(found), 5)
-    expect_true("37039_at 35016_at" %in% c(paste(found$from, found$to),
-                                           paste(found$to, found$from)))
-    rows <- which(is_b)
-    halves <- vapply(1:6, function(seed) {
-        withr::with_seed(seed, {
-            first <- sample(rows, length(rows) %/% 2)
-            nrow(edges(kliep_infer(scores(first),
-                                   scores(setdiff(rows, first)))))
-        })
-    }, 1L)
-    expect_lte(sum(halves > 0), 1)
-    known <- ALL$sex %in% c("M", "F")
-    sexes <- withr::with_seed(1, kliep_infer(
-        scores(known & ALL$sex == "M" & is_b),
-        scores(known & ALL$sex == "F" & is_b)
-    ))
-    expect_gt(sexes$global$p_value, 0.1)
-    expect_identical(nrow(edges(sexes)), 0L)
+test_that("what is refused leaves the session and the samples as they were", {
+    samples <- infer_pair[c("x", "y")]
+    before <- lapply(samples, function(sample) sample + 0)
+    constant <- samples$x
+    constant[, 3] <- 1
+    calls <- list(
+        size = function() kliep_infer(samples$x[1:9, ], samples$y),
+        constant = function() kliep_infer(constant, samples$y),
+        argument = function() kliep_infer(samples$x, samples$y, fdr = 2)
+    )
+    wide <- withr::with_seed(2, matrix(rnorm(3e5), 10))
+    if (isTRUE(free_memory() < 1e11)) {
+        calls$memory <- function() kliep_infer(wide, wide)
+    }
+    set.seed(9)
+    state <- .Random.seed
+    for (class in names(calls)) {
+        condition <- expect_error(calls[[class]](),
+                                  class = paste0("kliep_error_", class))
+        # What is wrong in one sentence, and what to do about it in another.
+        said <- strsplit(conditionMessage(condition), "\n")[[1]]
+        expect_lte(length(said), 2)
+        expect_match(said[1], "\\.$")
+        expect_no_match(said[1], "\\. [A-Z]")
+    }
+    expect_identical(.Random.seed, state)
+    expect_identical(samples, before)
+    again <- withr::with_seed(1, kliep_infer(samples$x, samples$y))
+    expect_identical(again$estimates, inferred$estimates)
+})
+
+test_that("a report says that no weights can collapse", {
+    facts <- report_facts(inferred, "diagnostics")
+    expect_match(facts$value[facts$what == "effective sample size"],
+                 "no observation is weighted")
 })

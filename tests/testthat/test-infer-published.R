@@ -43,7 +43,7 @@ test_that("bias and coverage are those published", {
                               n = c(x = rows$nx[1], y = rows$ny[1]),
                               thin = 30, burn_in = 300, threads = 1)
             vapply(names(estimators), function(estimator) {
-                got <- kliep_debias(pair$x, pair$y, feat_ising(), edge,
+                got <- debias_few(pair$x, pair$y, feat_ising(), edge,
                                    estimator, n_boot = 0,
                                    control = kliep_control(threads = 1))
                 table <- got$estimates
@@ -76,7 +76,7 @@ test_that("all edges at once are covered as often as published", {
     covered <- replicate(runs / 2, {
         pair <- sim_ising(theta, theta, n = 500, thin = 30, burn_in = 300,
                           threads = 1)
-        got <- kliep_debias(pair$x, pair$y, feat_ising(), n_boot = 500,
+        got <- debias_few(pair$x, pair$y, feat_ising(), n_boot = 500,
                            estimator = "double_selection",
                            control = kliep_control(threads = 1))
         got$global$p_value > 0.05

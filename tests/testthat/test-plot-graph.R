@@ -237,7 +237,7 @@ test_that("every result has its graph and its matrix", {
                        progress = FALSE)
     stable <- kliep_stability(pair$x, pair$y, n_subsamples = 10, nlambda = 8,
                               progress = FALSE)
-    inferred <- kliep_debias(pair$x, pair$y, n_boot = 20, progress = FALSE)
+    inferred <- debias_few(pair$x, pair$y, n_boot = 20, progress = FALSE)
     for (object in list(chosen$fit, chosen, test, stable, inferred)) {
         lines <- layer_of(autoplot(object, type = "graph"),
                           "GeomSegment")$data

@@ -90,7 +90,7 @@ test_that("sections follow what was given", {
                        progress = FALSE)
     stable <- kliep_stability(pair$x, pair$y, n_subsamples = 10, nlambda = 6,
                               progress = FALSE)
-    inferred <- kliep_debias(pair$x, pair$y, n_boot = 20, progress = FALSE)
+    inferred <- debias_few(pair$x, pair$y, n_boot = 20, progress = FALSE)
     both <- c("Graph", "Matrix")
     expect_equal(titles(path, path$lambda2[4]), c("Path", both))
     expect_equal(titles(chosen$fit), c("Strongest edges", both))
@@ -162,6 +162,27 @@ test_that("facts say what the fit says", {
     expect_match(value(named, "data", "sample x"), "well, 120")
     expect_match(report_summary(named, named$lambda2[3]),
                  "^well against ill, 120 and 120")
+})
+
+test_that("print() warns of weights that a few observations carry", {
+    weighted <- kliep_path(pair$x, pair$y, nlambda = 6,
+                           normalizer = "empirical")
+    warned <- function(object) any(grepl("weights .* caution", format(object)))
+    expect_false(warned(weighted))
+    few <- weighted
+    few$diagnostics$effective_size[5:6] <- c(11.2, 4.6)
+    expect_match(format(few), paste0(
+        "caution: worth as few as 4.6 of 120 observations \\(2 fits, from ",
+        "lambda2 = ", format(weighted$lambda2[5], digits = 3), " down"
+    ), all = FALSE)
+    selected <- kliep_select(pair$x, pair$y, nlambda = 6, folds = 3,
+                             normalizer = "empirical")
+    expect_false(warned(selected))
+    selected$fit$diagnostics$effective_size <- 4.6
+    expect_match(format(selected), "caution: worth 4.6 of 120 observations",
+                 all = FALSE)
+    # No weights in closed form.
+    expect_false(warned(path))
 })
 
 test_that("trouble is called by its name", {

@@ -8,7 +8,7 @@ test <- kliep_test(pair$x, pair$y, n_perm = 19, nlambda = 8, folds = 3,
                    progress = FALSE)
 stable <- kliep_stability(pair$x, pair$y, n_subsamples = 10, nlambda = 8,
                           progress = FALSE)
-inferred <- kliep_debias(pair$x, pair$y, n_boot = 50, progress = FALSE)
+inferred <- debias_few(pair$x, pair$y, n_boot = 50, progress = FALSE)
 groups <- kliep_path(pair$x, pair$y, feat_polynomial(3), nlambda = 6)
 all_kinds <- list(chosen$fit, chosen, test, stable, inferred,
                   change_at(groups, 6))

@@ -7,7 +7,7 @@ test <- kliep_test(pair$x, pair$y, n_perm = 19, nlambda = 6, folds = 3,
                    progress = FALSE)
 stable <- kliep_stability(pair$x, pair$y, n_subsamples = 10, nlambda = 6,
                           progress = FALSE)
-inferred <- kliep_debias(pair$x, pair$y, n_boot = 40, progress = FALSE)
+inferred <- debias_few(pair$x, pair$y, n_boot = 40, progress = FALSE)
 
 first <- c("term", "from", "to", "estimate")
 
@@ -64,9 +64,9 @@ test_that("glance() keeps its columns, in one row", {
                                    "candidate", "lambda1", "lambda2",
                                    "score", "se", "kl", "converged",
                                    "effective_size"))
-    expect_named(glance(test), c(head_columns, "lambda2", "score", "p.value",
-                                 "n_detected", "n_perm", "alpha", "adjust",
-                                 "keep"))
+    expect_named(glance(test), c(head_columns, "lambda2", "score",
+                                 "statistic", "p.value", "n_detected",
+                                 "n_perm", "alpha", "adjust", "keep"))
     expect_named(glance(stable), c(head_columns, "q", "threshold",
                                    "expected_false", "n_named",
                                    "n_subsamples"))
@@ -92,7 +92,7 @@ test_that("glance() says what the fit says", {
     expect_false(glance(ended)$converged)
     expect_equal(glance(ended)$lambda2_min, path$lambda2[7])
     expect_equal(glance(test)$p.value, test$global$p_value)
-    without <- kliep_debias(pair$x, pair$y, n_boot = 0,
+    without <- debias_few(pair$x, pair$y, n_boot = 0,
                            edges = data.frame(from = 1, to = 2),
                            progress = FALSE)
     expect_equal(glance(without)$p.value, NA_real_)

@@ -40,7 +40,7 @@ threaded <- function(threads) {
         change = kliep_change(x, y, lambda2 = 0.2, control = control),
         select = kliep_select(x, y, folds = 2, nlambda = 4,
                               control = control),
-        infer = kliep_debias(x, y, n_boot = 50, control = control),
+        infer = debias_few(x, y, n_boot = 50, control = control),
         flasso = flasso_path(x, y, nlambda = 4, control = control),
         dtrace = dtrace_path(x, y, nlambda = 4, control = control),
         glasso = glasso_path(x, y, nlambda = 3, control = control),

@@ -114,6 +114,7 @@ fn for_r(inference: &Inference) -> Result<Robj> {
         ("se", numbers(|edge| edge.error)),
         ("support", counts(edges.iter().map(|edge| edge.support))?),
         ("row_kkt", numbers(|edge| edge.kkt)),
+        ("effective_size", numbers(|edge| edge.effective_size)),
         ("edge_status", Robj::from(edge_status)),
         ("max_plain", Robj::from(inference.maxima.plain.clone())),
         ("max_studentized", Robj::from(inference.maxima.studentised.clone())),

@@ -92,6 +92,8 @@ pub struct Edge {
     pub support: usize,
     /// The worst violation of the optimality conditions of its row, as a share of the penalty.
     pub kkt: f64,
+    /// How many rows of `y` its weights are worth.
+    pub effective_size: f64,
 }
 
 /// All of it.
@@ -171,6 +173,7 @@ struct Debiased {
     status: EdgeStatus,
     estimate: f64,
     support: usize,
+    effective_size: f64,
     influence: Vec<f64>,
 }
 
@@ -217,13 +220,14 @@ impl Task<'_> {
     fn edge(&self, factor: usize, monitor: &Monitor) -> Result<(Edge, Option<Vec<f64>>)> {
         let (outcome, kkt) = self.debias(factor, monitor)?;
         Ok(match outcome {
-            Ok(Debiased { status, estimate, support, influence }) => {
+            Ok(Debiased { status, estimate, support, effective_size, influence }) => {
                 let error = bootstrap::error(&influence);
-                (Edge { factor, status, estimate, error, support, kkt }, Some(influence))
+                let edge = Edge { factor, status, estimate, error, support, kkt, effective_size };
+                (edge, Some(influence))
             }
             Err(status) => {
-                let (estimate, error, support) = (f64::NAN, f64::NAN, 0);
-                (Edge { factor, status, estimate, error, support, kkt }, None)
+                let (estimate, error, support, effective_size) = (f64::NAN, f64::NAN, 0, f64::NAN);
+                (Edge { factor, status, estimate, error, support, kkt, effective_size }, None)
             }
         })
     }
@@ -319,8 +323,8 @@ impl Task<'_> {
         }
         let omega = together(&row.factors, omega);
         let influence = self.influence(&omega, theta, alpha);
-        let (status, support) = (EdgeStatus::Estimated, row.factors.len());
-        Debiased { status, estimate, support, influence }
+        let (support, effective_size) = (row.factors.len(), self.sample.loss.effective_size(alpha));
+        Debiased { status: EdgeStatus::Estimated, estimate, support, effective_size, influence }
     }
 
     /// The fit without penalty on the supports of both stages.
@@ -330,8 +334,14 @@ impl Task<'_> {
         let omega = together(&support, &refit.first_row()?);
         let theta = together(&support, &refit.theta);
         let influence = self.influence(&omega, &theta, &refit.alpha);
-        let (status, estimate) = (EdgeStatus::Estimated, refit.theta[0]);
-        Some(Debiased { status, estimate, support: support.len(), influence })
+        let effective_size = self.sample.loss.effective_size(&refit.alpha);
+        Some(Debiased {
+            status: EdgeStatus::Estimated,
+            estimate: refit.theta[0],
+            support: support.len(),
+            effective_size,
+            influence,
+        })
     }
 
     fn influence(&self, omega: &Coefficients, theta: &Coefficients, alpha: &[f64]) -> Vec<f64> {

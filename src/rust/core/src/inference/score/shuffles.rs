@@ -192,13 +192,13 @@ mod tests {
     #[cfg_attr(miri, ignore = "too much to interpret")]
     fn rows_move_as_they_are() {
         let samples = samples(6);
-        let shuffle: Vec<usize> = (0..31).filter(|row| row % 2 == 0).collect();
-        let before = null_of(&samples, &[shuffle.clone()]).unwrap();
+        let shuffle = [(0..31).filter(|row| row % 2 == 0).collect()];
+        let before = null_of(&samples, &shuffle).unwrap();
         // What is common to both samples makes no difference, what is not does.
         let both = samples.clone().map(|sample| 3.0 * sample + 100.0);
-        assert!(close(null_of(&both, &[shuffle.clone()]).unwrap().shuffles[0], before.shuffles[0]));
+        assert!(close(null_of(&both, &shuffle).unwrap().shuffles[0], before.shuffles[0]));
         let apart = [samples[0].clone(), &samples[1] + 5000.0];
-        let after = null_of(&apart, &[shuffle]).unwrap();
+        let after = null_of(&apart, &shuffle).unwrap();
         assert!(close(after.observed, before.observed));
         assert!(!close(after.shuffles[0], before.shuffles[0]));
     }
