@@ -205,7 +205,8 @@ path_support <- function(path, size) {
 # estimates of what it took in by chance are the tests most often wrong. So it
 # is the first on the path with nothing found outside, or with the bulk of all z
 # that of the null. `given` has the tests given a support, the factors that are
-# tested by number, and the most edges of a support.
+# tested by number, the most edges of a support, and whether there are enough
+# edges for the bulk of them to tell.
 choose_support <- function(given, path, null) {
     cut <- null_quantile(null, 0.95)
     best <- NULL
@@ -219,7 +220,8 @@ choose_support <- function(given, path, null) {
         best <- now
         bulk <- abs(best$z[!best$found])
         closed <- !any(found_outside(best, given))
-        if (closed || sum(bulk > cut) <= 0.05 * length(bulk)) break
+        quiet <- given$bulk && sum(bulk > cut) <= 0.05 * length(bulk)
+        if (closed || quiet) break
     }
     close_support(given, best)
 }
@@ -230,7 +232,8 @@ score_given <- function(samples, null, control, level = 0.1) {
         test = function(support) {
             test_support(samples, support, null, control, level)
         },
-        pairs = pair_from_index
+        pairs = pair_from_index,
+        bulk = TRUE
     )
 }
 
