@@ -1,6 +1,7 @@
 # How far to trust the edges that are reported: the share of false ones, the
 # share of runs that report any where nothing changed, and the power, on
-# settings that users meet. Truth is a changed partial correlation.
+# settings that users meet. Truth is a changed partial correlation, or for
+# other families a changed coefficient.
 
 # Finished runs are kept here, so that a table that was cut off goes on. Remove
 # it where a method has changed.
@@ -26,7 +27,7 @@ bench_calibration <- function(settings = calibration_settings(),
 # where they change; `n_y` is the size of the second sample.
 calibration_settings <- function() {
     table <- rbind(sizes_settings(), network_settings(), margin_settings(),
-                   unchanged_settings())
+                   unchanged_settings(), family_settings())
     cbind(setting = setting_name(table), table)
 }
 
@@ -101,12 +102,36 @@ unchanged_settings <- function() {
     )
 }
 
+# Features without a closed form. Of spins, five couplings of a chain change by
+# `edge`; of diamonds, whatever the generator changes.
+family_settings <- function(row = calibration_setting) {
+    of_spins <- function(...) {
+        row(25, 500, margins = "ising", graph = "chain", ...)
+    }
+    rbind(
+        over_values(c(0.2, 0.4, 0.6), function(change) {
+            of_spins(changed = 5, edge = change, runs = 100L)
+        }),
+        of_spins(changed = 0, runs = 200L),
+        row(9, 500, margins = "diamond", graph = "random", density = 0.1),
+        row(9, 500, margins = "radial", changed = 0, density = 0.1)
+    )
+}
+
+# What is fitted to them; all other margins are taken for Gaussian.
+family_features <- function(kind) {
+    switch(kind, ising = feat_ising(), diamond = feat_polynomial(4),
+           radial = feat_rbf())
+}
+
 setting_name <- function(table) {
     common <- ifelse(table$density > 0.2, "dense", table$graph)
     sizes <- ifelse(table$n == table$n_y, table$n,
                     paste(table$n, "+", table$n_y))
     paste0(common, ", ", ifelse(table$margins == "gaussian", "",
                                 paste0(table$margins, ", ")),
+           ifelse(table$graph == "chain" & table$changed > 0,
+                  paste0("change ", table$edge, ", "), ""),
            "d = ", table$d, ", n = ", sizes,
            ifelse(table$changed == 0, ", no change", ""))
 }
@@ -114,6 +139,15 @@ setting_name <- function(table) {
 # A few networks of large hubs have no Gaussian distribution, and are drawn
 # again.
 calibration_pair <- function(setting) {
+    if (setting$margins == "ising") {
+        theta <- ising_chain(setting$d, 0.4)
+        other <- if (setting$changed == 0) theta else
+            ising_change(theta, setting$changed, change = -setting$edge)
+        return(sim_ising(theta, other, n = setting$n, threads = 1))
+    }
+    if (setting$margins == "diamond") {
+        return(sim_diamond(setting$d, setting$n, threads = 1))
+    }
     for (attempt in 1:100) {
         pair <- tryCatch(sim_gaussian(
             d = setting$d, n = c(x = setting$n, y = setting$n_y),
@@ -134,7 +168,7 @@ with_margins <- function(x, y, kind) {
     heavy <- function(x) x / sqrt(stats::rchisq(nrow(x), 3) / 3)
     bend <- function(x) sign(x) * abs(x)^1.5 + x
     switch(kind,
-        gaussian = list(x, y),
+        gaussian = , radial = list(x, y),
         nonparanormal = list(bend(x), bend(y)),
         t3 = list(heavy(x), heavy(y)),
         lognormal = list(exp(1.5 * x), exp(1.5 * y)),
@@ -148,6 +182,10 @@ with_margins <- function(x, y, kind) {
 
 # Which edges changed, in the order of tests: (1, 2), (1, 3), (2, 3), ...
 changed_truth <- function(pair) {
+    if (pair$family %in% c("ising", "diamond")) {
+        apart <- as.matrix(pair$networks$x != pair$networks$y)
+        return(apart[upper.tri(apart)])
+    }
     partial <- lapply(pair$networks, function(network) {
         stats::cov2cor(as.matrix(network))
     })
@@ -170,6 +208,16 @@ on_ranks <- function(method) {
         both <- npn_transform(x, y)
         method(both$x, both$y, fdr)
     }
+}
+
+# The only one for features without a closed form.
+family_methods <- function(features) {
+    list("kliepnet" = function(x, y, fdr) {
+        result <- kliep_infer(x, y, features, fdr = fdr, progress = FALSE,
+                              control = one_thread())
+        list(found = result$estimates$changed, global = result$global$p_value,
+             support = nrow(result$support))
+    })
 }
 
 one_thread <- function() kliep_control(threads = 1)
@@ -217,8 +265,13 @@ nodewise_cut <- function(w, d, fdr) {
 
 # The share of the changed edges that the best cut of the path's ranking has
 # with a false share of at most .2.
-oracle_power <- function(pair) {
+oracle_power <- function(pair, features = NULL) {
     if (nrow(pair$truth) == 0L) return(NA_real_)
+    if (!is.null(features)) {
+        path <- kliep_path(pair$x, pair$y, features, progress = FALSE,
+                           control = one_thread())
+        return(power_at(pr_curve(path, pair), 0.2))
+    }
     both <- npn_transform(pair$x, pair$y)
     path <- kliepnet:::screening_path(
         kliepnet:::check_samples(both$x, both$y), one_thread()
@@ -248,13 +301,15 @@ calibration_run <- function(setting, seed, methods, fdr, folder) {
     name <- gsub("[^a-z0-9_]+", "-", tolower(setting$setting))
     file <- file.path(folder, paste0(name, "-", seed, ".rds"))
     done <- if (file.exists(file)) readRDS(file)
+    features <- family_features(setting$margins)
+    if (!is.null(features)) methods <- family_methods(features)
     left <- setdiff(c(names(methods), "oracle"), done$method)
     if (length(left) == 0L) return(done)
     pair <- with_seed(seed, calibration_pair(setting))
     new <- lapply(left, function(method) {
         set.seed(seed)
         values <- if (method == "oracle") {
-            list(power = oracle_power(pair))
+            list(power = oracle_power(pair, features))
         } else {
             measure_method(methods[[method]], pair, fdr)
         }
