@@ -75,7 +75,7 @@
 #'
 #' With many coefficients for each edge the rate is not always kept: on
 #' [sim_diamond()] with 9 variables, 500 observations in each sample and
-#' `feat_polynomial(4)`, 6 coefficients for each edge, a quarter of the edges
+#' `feat_polynomial(4)`, 6 coefficients for each edge, three in ten edges
 #' reported at `fdr = 0.1` were false. For spins it was kept.
 #'
 #' @section No change at all:
