@@ -218,7 +218,9 @@ logistic_given <- function(model, null, control, level) {
         test = function(support) {
             test_groups(model, support, null, control, level)
         },
-        pairs = function(index) group_factors(model, model$tested[index])
+        pairs = function(index) group_factors(model, model$tested[index]),
+        # With few edges most may be found before the support holds a change.
+        bulk = FALSE
     )
 }
 

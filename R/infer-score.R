@@ -223,7 +223,8 @@ path_support <- function(path, size) {
 # is the first on the path with nothing found outside, or with the bulk of all z
 # that of the null and no more found outside than there is inside: where most
 # edges are found, the rest is no bulk. `given` has the tests given a support, the
-# factors that are tested by number, and the most edges of a support.
+# factors that are tested by number, the most edges of a support, and whether
+# there are enough edges for the bulk of them to tell.
 choose_support <- function(given, path, null) {
     cut <- null_quantile(null, 0.95)
     best <- NULL
@@ -237,8 +238,8 @@ choose_support <- function(given, path, null) {
         best <- now
         bulk <- abs(best$z[!best$found])
         outside <- sum(found_outside(best, given))
-        spread <- sum(bulk > cut) > 0.05 * length(bulk)
-        if (outside == 0L || (!spread && outside <= nrow(support))) break
+        quiet <- given$bulk && sum(bulk > cut) <= 0.05 * length(bulk)
+        if (outside == 0L || (quiet && outside <= nrow(support))) break
     }
     close_support(given, best)
 }
@@ -250,7 +251,8 @@ score_given <- function(scaled, null, control, level = 0.1) {
         test = function(support) {
             test_support(scaled, support, null, control, level)
         },
-        pairs = pair_from_index
+        pairs = pair_from_index,
+        bulk = TRUE
     )
 }
 

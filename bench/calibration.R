@@ -113,7 +113,7 @@ other_settings <- function(row = calibration_setting) {
             row(25, 500, graph = "ising", edge = edge, changed = 5)
         }),
         row(25, 500, graph = "ising", edge = 0.4, changed = 0, runs = 200L),
-        row(9, 500, graph = "diamond", changed = 8)
+        row(9, 500, graph = "diamond", changed = 8, runs = 20L)
     )
 }
 
