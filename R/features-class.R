@@ -125,8 +125,8 @@ n_factors_of <- function(features, d) {
 }
 
 # The part of a specification that Rust reads. Its pairs are (u, v) with u > v,
-# so the exponent of `to` comes first there. A fit makes its own polynomials, and
-# what is evaluated later has the `recurrence` that the fit returned.
+# so the exponent of `to` comes first there. A fit makes its own polynomials,
+# and what is evaluated later has the `recurrence` that the fit returned.
 rust_features <- function(features, recurrence = NULL) {
     switch(
         features$kind,

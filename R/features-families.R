@@ -138,10 +138,10 @@ feat_nonparanormal <- function(power = NULL) {
 #' them or not at all, and its weight is their norm.
 #'
 #' @section Basis:
-#' With `basis = "raw"` \eqn{p_i(x) = x^i}{p_i(x) = x^i}, as in the paper. Fourth
-#' powers of standardised variables are then far larger than products, and
-#' heavy tails make them larger still, so that the norm of an edge measures its
-#' powers and little else.
+#' With `basis = "raw"` \eqn{p_i(x) = x^i}{p_i(x) = x^i}, as in the paper.
+#' Fourth powers of standardised variables are then far larger than products,
+#' and heavy tails make them larger still, so that the norm of an edge measures
+#' its powers and little else.
 #'
 #' With `basis = "orthonormal"` the \eqn{p_i}{p_i} are orthonormal over the
 #' (standardised) observations of both samples together, for every variable by

@@ -194,6 +194,8 @@
 #'   for each `lambda2`: `lambda2`, `objective`, `gap`, `kkt`, `n_detected`
 #'   (factors), `n_edges`, `effective_size`, `iterations`, `status` and
 #'   `seconds`, of which the first row's include the search for `$lambda_max`.
+#'   `$center` and `$scale`, and with some features `$margins` or `$recurrence`,
+#'   are what new observations need.
 #'   `kliep_change()` returns a `kliep_change`, which is a `change_path` of
 #'   length one.
 #'

@@ -53,7 +53,9 @@ dense_block <- function(z, features, u, v) {
         features$kind,
         products = if (u == v)
             sapply(features$single, function(a) power(u, a)) else
-            apply(features$pair, 2, function(a) power(u, a[1]) * power(v, a[2])),
+            apply(features$pair, 2, function(a) {
+                power(u, a[1]) * power(v, a[2])
+            }),
         rbf = if (u != v)
             exp(-(z[, u] - z[, v])^2 / (2 * features$sigma^2)),
         custom = if (u != v) features$functions$pair(z[, u], z[, v]) else

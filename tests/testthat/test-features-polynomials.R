@@ -87,8 +87,8 @@ test_that("genes: powers swamp what orthonormal polynomials see", {
     precision <- vapply(1:4, function(seed) {
         pair <- withr::with_seed(seed, sim_genes(n = 50))
         vapply(c("orthonormal", "raw"), function(basis) {
-            path <- kliep_path(pair$x, pair$y, feat_polynomial(4, basis = basis),
-                               nlambda = 20)
+            features <- feat_polynomial(4, basis = basis)
+            path <- kliep_path(pair$x, pair$y, features, nlambda = 20)
             pr_curve(path, pair)$average_precision
         }, 0)
     }, numeric(2))

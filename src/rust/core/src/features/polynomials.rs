@@ -145,12 +145,11 @@ mod tests {
         let polynomials = Polynomials::measure(&samples, vec![1.0; 4]).unwrap();
         let columns = polynomials.columns(&samples).unwrap();
         let rows = samples.rows();
+        let of = |column: &Vec<f64>, u: usize| column[u * rows..][..rows].to_vec();
         for u in 0..2 {
-            for j in 0..4 {
-                let p = &columns[j][u * rows..][..rows];
+            for (j, p) in columns.iter().map(|column| of(column, u)).enumerate() {
                 assert!(p.iter().sum::<f64>().abs() < 1e-8 * rows as f64);
-                for k in 0..4 {
-                    let q = &columns[k][u * rows..][..rows];
+                for (k, q) in columns.iter().map(|column| of(column, u)).enumerate() {
                     let mean = p.iter().zip(q).map(|(a, b)| a * b).sum::<f64>() / rows as f64;
                     assert!((mean - f64::from(u8::from(j == k))).abs() < 1e-8);
                 }

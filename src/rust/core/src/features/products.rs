@@ -111,7 +111,9 @@ impl Products {
         let mut powers = vec![vec![1.0; rows]];
         powers.extend(polynomials.columns(samples)?);
         if powers.len() <= basis.degree() {
-            return Err(Error::Argument("features: there are polynomials of too few degrees".into()));
+            return Err(Error::Argument(
+                "features: there are polynomials of too few degrees".into(),
+            ));
         }
         Self::of_columns(basis, variables, rows, powers)
     }
