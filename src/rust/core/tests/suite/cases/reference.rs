@@ -255,9 +255,14 @@ impl Ratio {
         log_mean_exp(&values)
     }
 
+    /// `exp(s) / sum exp(s)`, with scores taken from the largest before anything is rounded to its
+    /// size: `exp(s - log sum exp(s))` is off by the rounding of that logarithm, 1e-4 where it is 1e12,
+    /// and such weights do not add up to one.
     fn alpha(&self, scores: &[f64]) -> Vec<f64> {
-        let log_sum = self.log_mean(scores) + (self.denominator.len() as f64).ln();
-        self.denominator.clone().map(|r| (self.sign * scores[r] - log_sum).exp()).collect()
+        let values = || self.denominator.clone().map(|r| self.sign * scores[r]);
+        let top = values().fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = values().map(|s| (s - top).exp()).sum();
+        values().map(|s| (s - top).exp() / total).collect()
     }
 }
 
