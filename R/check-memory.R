@@ -41,17 +41,19 @@ check_replicates_memory <- function(count, units, arg) {
                  hint = paste0("Lower `", arg, "`."))
 }
 
-# In bytes; NA where nobody knows. A container may have less than its host.
-free_memory <- function() {
+# In bytes; NA where nobody knows. A container may have less than its host:
+# Linux keeps its limits in a folder, which other systems do not have.
+free_memory <- function(groups = "/sys/fs/cgroup") {
     host <- value_or(ps::ps_system_memory()$avail, NA_real_)
-    group <- control_group_bytes("max") - control_group_bytes("current")
+    group <- control_group_bytes(groups, "max") -
+        control_group_bytes(groups, "current")
     free <- c(host, group)
     if (all(is.na(free))) NA_real_ else max(0, min(free, na.rm = TRUE))
 }
 
 # A limit of Linux control groups: "max" where there is none.
-control_group_bytes <- function(name) {
-    file <- file.path("/sys/fs/cgroup", paste0("memory.", name))
+control_group_bytes <- function(groups, name) {
+    file <- file.path(groups, paste0("memory.", name))
     if (!file.exists(file)) return(NA_real_)
     text <- value_or(readLines(file, 1L, warn = FALSE), NA_character_)
     suppressWarnings(as.double(text))

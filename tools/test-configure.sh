@@ -296,6 +296,31 @@ run_build 0
 expect "any other failure is left to cargo" says "error: from cargo"
 expect "and not explained away" is_silent_on "^kliepnet:"
 
+# A cargo that says what it was asked for, with a C compiler that has all of
+# libgcc in one library.
+run_build_for() {
+    fresh
+    fake_command cargo 'echo "cargo $*"; echo "libraries: $LIBRARY_PATH"'
+    fake_command gcc 'echo "${1#*=}"'
+    run_in "$work/package/src" CC="gcc -std=gnu11" \
+        "$work/bin/sh" ../tools/cargo-build.sh "" rust/target "$@"
+}
+empty_library=rust/target/empty/libgcc_eh.a
+
+run_build_for "" --features avx512
+expect "a build runs two jobs at most" says "^cargo build .* -j 2 "
+expect "it takes what configure has chosen" says " --features avx512"
+expect "it needs no library of Windows" \
+    [ ! -f "$work/package/src/$empty_library" ]
+
+run_build_for x86_64-pc-windows-gnu
+expect "Windows: the target is cargo's too" \
+    says "^cargo build .* --target x86_64-pc-windows-gnu "
+expect "Windows: an empty library stands in for one that Rtools has not" \
+    [ -f "$work/package/src/$empty_library" ]
+expect "Windows: it is found" \
+    says "^libraries: $work/package/src/rust/target/empty$"
+
 # ---- make ------------------------------------------------------------------
 
 # run_setup <missing R packages> [NAME=value...]: neither root nor apt, unless

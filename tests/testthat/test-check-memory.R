@@ -73,6 +73,21 @@ test_that("counts that nothing could hold are refused by their name", {
                  "at most 100000 values", class = "kliep_error_argument")
 })
 
+test_that("a container's limit counts, and systems without any go by ps", {
+    groups <- withr::local_tempdir()
+    limit <- function(most) {
+        writeLines(most, file.path(groups, "memory.max"))
+        writeLines("300", file.path(groups, "memory.current"))
+        free_memory(groups)
+    }
+    expect_identical(limit("1300"), 1000)
+    expect_identical(limit("200"), 0)
+    host <- ps::ps_system_memory()$avail
+    # What is free changes from one moment to the next.
+    expect_gt(limit("max"), host / 10)
+    expect_gt(free_memory(file.path(groups, "none")), host / 10)
+})
+
 test_that("a time limit is not taken for something that cannot be had", {
     wait <- function() {
         setTimeLimit(elapsed = 0.1, transient = TRUE)

@@ -19,10 +19,13 @@ use argmin::core::{
 };
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// Steps whose curvature is remembered.
 const MEMORY: usize = 10;
+/// Points that the search for one step may look at. It needs a few; without a limit it goes on for ever
+/// where the dual is so large that the slopes along a step are all rounding.
+const SEARCH_EVALUATIONS: usize = 100;
 /// The smallest |v|: its square is still a positive double.
 const LEAST_ROOT: f64 = 1e-150;
 /// The smallest at the start: the gradient in v dies out with v, so L-BFGS would never leave less.
@@ -50,7 +53,7 @@ pub fn solve<D: Design + ?Sized>(
     stop: Stop<'_>,
 ) -> Result<DualMaximum> {
     let Stop { tolerance, max_iter, monitor } = stop;
-    let dual = Dual { subproblem, monitor, last: RefCell::new(None) };
+    let dual = Dual { subproblem, monitor, searched: Cell::new(0), last: RefCell::new(None) };
     let mut roots = dual.roots(start);
     let mut iterations = 0;
     let mut gap = f64::INFINITY;
@@ -82,6 +85,8 @@ struct Run {
 struct Dual<'a, D: ?Sized> {
     subproblem: Subproblem<'a, D>,
     monitor: &'a Monitor,
+    /// Points looked at since the last step.
+    searched: Cell<usize>,
     last: RefCell<Option<Evaluation>>,
 }
 
@@ -194,6 +199,10 @@ impl<D: Design + ?Sized> CostFunction for Objective<'_, D> {
 
     fn cost(&self, roots: &Vec<f64>) -> std::result::Result<f64, ArgminError> {
         self.0.monitor.check()?;
+        let searched = self.0.searched.replace(self.0.searched.get() + 1);
+        if searched >= SEARCH_EVALUATIONS {
+            return Err(ArgminError::msg("no step among as many points as a search may look at"));
+        }
         Ok(-self.0.at(roots).value)
     }
 }
@@ -236,6 +245,7 @@ impl<'a, D: Design + ?Sized> Solver<Objective<'a, D>, Iterate> for UntilGap<'a, 
         problem: &mut Problem<Objective<'a, D>>,
         state: Iterate,
     ) -> std::result::Result<(Iterate, Option<KV>), ArgminError> {
+        self.dual.searched.set(0);
         self.inner.next_iter(problem, state)
     }
 
