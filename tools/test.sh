@@ -65,6 +65,16 @@ run_configure() {
     count configure "$1" "$2" 0
 }
 
+# interruptible <command...>: a shell lets what it starts behind `&` ignore
+# Ctrl-C, and the sessions that tests interrupt would inherit that.
+interruptible() {
+    if env --default-signal=INT true 2> /dev/null; then
+        env --default-signal=INT "$@"
+    else
+        "$@"
+    fi
+}
+
 run_testthat() {
     found=build/testthat-counts
     rm -f "$found"
@@ -72,7 +82,8 @@ run_testthat() {
         give_up testthat "the package does not install"
         return
     fi
-    NOT_CRAN=true R_LIBS="$PWD/build/library${R_LIBS:+:$R_LIBS}" \
+    interruptible env NOT_CRAN=true \
+        R_LIBS="$PWD/build/library${R_LIBS:+:$R_LIBS}" \
         Rscript --no-init-file tools/run-tests.R "$found"
     [ -f "$found" ] || return
     # shellcheck disable=SC2046
