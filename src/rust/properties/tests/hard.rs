@@ -456,7 +456,8 @@ proptest! {
                 assert!(inference.edges.len() == factors.len() || inference.edges.is_empty());
                 for edge in &inference.edges {
                     let numbers = edge.estimate.is_finite() && edge.error.is_finite();
-                    assert_eq!(numbers, edge.status == EdgeStatus::Estimated, "{edge:?}");
+                    let has = matches!(edge.status, EdgeStatus::Estimated | EdgeStatus::OneStep);
+                    assert_eq!(numbers, has, "{edge:?}");
                     assert!(!numbers || edge.error >= 0.0, "{edge:?}");
                 }
             }
