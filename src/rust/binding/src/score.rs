@@ -4,7 +4,9 @@ use crate::convert::{self, count, counts, doubles, flag, integers, matrix, named
 use crate::guard::{guard, Failure, Result};
 use crate::run::run;
 use extendr_api::prelude::*;
-use kliepnet_core::inference::score::{self, LogisticSettings, Moderated, Null, Pair, Scaled, Seen};
+use kliepnet_core::inference::score::{
+    self, LogisticSettings, Moderated, Null, Pair, Scaled, Seen,
+};
 
 extendr_module! {
     mod score;

@@ -580,9 +580,11 @@ mod tests {
     fn on_the_support_the_equation_holds() {
         let (x, y) = (sample(40, 9, 389), sample(30, 9, 613));
         let pair = Pair::new(x.view(), y.view()).unwrap();
-        let small = score_edges(&pair.scaled(), &[(0, 1), (3, 3)], &Monitor::new()).unwrap().unwrap();
-        let large =
-            score_edges(&pair.scaled(), &[(0, 1), (3, 3), (2, 7)], &Monitor::new()).unwrap().unwrap();
+        let small =
+            score_edges(&pair.scaled(), &[(0, 1), (3, 3)], &Monitor::new()).unwrap().unwrap();
+        let large = score_edges(&pair.scaled(), &[(0, 1), (3, 3), (2, 7)], &Monitor::new())
+            .unwrap()
+            .unwrap();
         // The score of an edge over its information is the first step towards its estimate; the
         // equation is linear, so there is no second.
         let e = edge_index(2, 7);
