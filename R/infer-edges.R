@@ -104,8 +104,8 @@
 #' [feat_nonparanormal()].
 #'
 #' @section How far to trust it:
-#' `vignette("calibration", package = "kliepnet")` has how often what is reported
-#' is false, over sizes, networks and margins. Intervals hold for an
+#' `vignette("calibration", package = "kliepnet")` has how often what is
+#' reported is false, over sizes, networks and margins. Intervals hold for an
 #' edge that is chosen beforehand, and are those of the direct test: where
 #' `test` is `"node-wise"`, look at `partial_x` and `partial_y`. The data choose
 #' the support: an edge that has not changed and is in it by chance is estimated

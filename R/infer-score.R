@@ -222,9 +222,9 @@ path_support <- function(path, size) {
 # estimates of what it took in by chance are the tests most often wrong. So it
 # is the first on the path with nothing found outside, or with the bulk of all z
 # that of the null and no more found outside than there is inside: where most
-# edges are found, the rest is no bulk. `given` has the tests given a support, the
-# factors that are tested by number, the most edges of a support, and whether
-# there are enough edges for the bulk of them to tell.
+# edges are found, the rest is no bulk. `given` has the tests given a support,
+# the factors that are tested by number, the most edges of a support, and
+# whether there are enough edges for the bulk of them to tell.
 choose_support <- function(given, path, null) {
     cut <- null_quantile(null, 0.95)
     best <- NULL
@@ -236,12 +236,17 @@ choose_support <- function(given, path, null) {
         if (is.null(now)) break
         now$steps <- c(best$steps, nrow(now$support))
         best <- now
-        bulk <- abs(best$z[!best$found])
-        outside <- sum(found_outside(best, given))
-        quiet <- given$bulk && sum(bulk > cut) <= 0.05 * length(bulk)
-        if (outside == 0L || (quiet && outside <= nrow(support))) break
+        if (is_enough(best, given, cut)) break
     }
     close_support(given, best)
+}
+
+is_enough <- function(best, given, cut) {
+    outside <- sum(found_outside(best, given))
+    if (outside == 0L || !given$bulk) return(outside == 0L)
+    bulk <- abs(best$z[!best$found])
+    quiet <- sum(bulk > cut) <= 0.05 * length(bulk)
+    quiet && outside <= nrow(best$support)
 }
 
 score_given <- function(scaled, null, control, level = 0.1) {

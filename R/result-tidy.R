@@ -148,7 +148,8 @@ tidy.kliep_infer <- function(x, level = x$level, ...) {
 #'     `score`, `se`, `kl`, `converged` and `effective_size` of what was chosen;
 #'   * for a test, `lambda2`, `score`, `statistic` and `p.value` of the test of
 #'     no change at all (`statistic` is the largest of all edges, and `NA` where
-#'     that test goes by `score`), `n_detected`, `n_perm`, `alpha`, `adjust` and `keep`;
+#'     that test goes by `score`), `n_detected`, `n_perm`, `alpha`, `adjust` and
+#'     `keep`;
 #'   * for a stability selection, `q`, `threshold`, `expected_false`, `n_named`
 #'     and `n_subsamples`;
 #'   * for [kliep_infer()], `fdr`, `level`, `statistic` and `p.value` of the

@@ -51,10 +51,10 @@ kinds <- list(
     function() few(kliep_path),
     function() few(kliep_path, feat_polynomial(2), penalty = "mcp"),
     function() few(kliep_select, folds = 3),
-    function() suppressWarnings(
-        fitted(kliep_debias(pair$x, pair$y, n_boot = 50)),
-        classes = "kliep_warning_effective_size"
-    ),
+    function() {
+        suppressWarnings(fitted(kliep_debias(pair$x, pair$y, n_boot = 50)),
+                         classes = "kliep_warning_effective_size")
+    },
     function() few(flasso_path),
     function() fitted(edges(kliep_change(pair$x, pair$y, lambda2 = 0.1))),
     refuse,

@@ -120,8 +120,8 @@ test_that("weights average to one on y, and predictions follow the formula", {
         problem <- dense_problem(fit, pair$x, pair$y)
         theta <- dense_theta(fit, problem, 1)
         z <- standardised(pair$x, fit$center$x, fit$scale$x)
-        features <- dense_features(z, with_polynomials(fit, pair$x, pair$y))$values
-        scores <- as.vector(features %*% theta)
+        features <- dense_features(z, with_polynomials(fit, pair$x, pair$y))
+        scores <- as.vector(features$values %*% theta)
         expect_equal(predict(fit, pair$x, sample = "x"),
                      scores - fit$log_normalizer)
         expect_equal(predict(fit, pair$x[7, , drop = FALSE], sample = "x"),
