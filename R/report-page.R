@@ -49,9 +49,9 @@ kliep_report <- function(fit, file = "report.html", lambda2 = NULL,
     file <- check_report_file(file)
     script <- check_script(script)
     check_title(title)
-    check_report_tools()
     # Now rather than in the middle of the page: a path has no edges of its own.
     hubs(fit, lambda2 = lambda2)
+    check_report_tools()
     made <- tryCatch(
         render_report(list(fit = fit, lambda2 = lambda2, script = script),
                       title),
