@@ -48,22 +48,6 @@ pub struct ReferenceCertificate {
     pub effective_size: f64,
     /// The size of what the objective is a difference of: rounding errors are relative to it.
     pub scale: f64,
-    /// How far rounding can have moved `xi`, as a length.
-    pub xi_rounding: f64,
-}
-
-impl ReferenceCertificate {
-    /// How far rounding of `xi` can have moved the gap.
-    ///
-    /// The gap is a sum over factors of `g(xi) = conjugate(xi) + penalty(theta) - theta'xi`. The
-    /// conjugate of a penalty with a ridge has a gradient `t(xi)` that is 1/lambda1-Lipschitz, so
-    /// `g(xi + d) <= g(xi) + (t(xi) - theta)'d + |d|^2 / (2 lambda1)`; and the penalty is
-    /// lambda1-strongly convex, so `g(xi) >= lambda1 / 2 |t(xi) - theta|^2`. Together, with
-    /// Cauchy-Schwarz over the factors, `|d| sqrt(2 gap / lambda1) + |d|^2 / (2 lambda1)`.
-    pub fn gap_rounding(&self, lambda1: f64) -> f64 {
-        let moved = self.xi_rounding;
-        moved * (2.0 * self.gap.max(0.0) / lambda1).sqrt() + moved * moved / (2.0 * lambda1)
-    }
 }
 
 impl Reference {
@@ -239,33 +223,7 @@ impl Reference {
                 .map(|alpha| 1.0 / alpha.iter().map(|a| a * a).sum::<f64>())
                 .fold(f64::INFINITY, f64::min),
             scale: 1.0 + objective.abs() + linear + penalty + entropy.abs() + conjugate.abs(),
-            xi_rounding: self.xi_rounding(theta, &alphas),
         }
-    }
-
-    /// How far two computations of `xi` in doubles can be apart, as a length. A sum of k terms is off
-    /// by at most k units of rounding of the sum of their sizes: so are scores, by `off`; weights, which
-    /// are exponentials of differences of scores, are off by a factor of `exp(2 off)`; and `xi` sums
-    /// features times weights. Each is computed twice.
-    fn xi_rounding(&self, theta: &[f64], alphas: &[Vec<f64>]) -> f64 {
-        let sizes: Vec<f64> = theta.iter().map(|t| t.abs()).collect();
-        let features = || self.factors.iter().flat_map(|factor| &factor.features);
-        let score_size = |r: usize| features().zip(&sizes).map(|(f, t)| t * f[r].abs()).sum();
-        let largest = (0..self.rows).map(score_size).fold(0.0, f64::max);
-        let off = f64::EPSILON * theta.len() as f64 * largest;
-        let mut weights = vec![0.0; self.rows];
-        for (ratio, alpha) in self.ratios.iter().zip(alphas) {
-            for r in ratio.numerator.clone() {
-                weights[r] += f64::EPSILON * self.rows as f64 / ratio.numerator.len() as f64;
-            }
-            for (r, a) in ratio.denominator.clone().zip(alpha) {
-                let apart = a * (2.0 * off).exp_m1();
-                weights[r] += f64::EPSILON * self.rows as f64 * a + apart.min(1.0);
-            }
-        }
-        let moved =
-            |f: &Vec<f64>| 2.0 * f.iter().zip(&weights).map(|(f, w)| w * f.abs()).sum::<f64>();
-        length(&features().map(moved).collect::<Vec<f64>>())
     }
 
     /// For each ratio, and each row of its denominator, `sign f(row)` of every feature; and the linear
