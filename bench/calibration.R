@@ -234,7 +234,7 @@ calibration_methods <- function(setting, run) {
                     "polynomial, pooled" = method_polynomial("pooled")))
     }
     # The prototype is slow.
-    slow <- setting$d > 50 || setting$fdr != 0.1 || run > 20L
+    slow <- setting$d > 50 || setting$fdr != 0.1 || run > 10L
     c(list("kliep_auto()" = method_auto,
            "node-wise" = on_ranks(method_nodewise)),
       if (!slow && has_prototype())
