@@ -269,7 +269,9 @@ group_z <- function(groups) {
 # Groups of adjacent columns of `table`, given the groups in `support`: the
 # first `n_x` rows are those of x. `sizes` are the columns of each group. Those
 # of the support are referred to F, since they are fitted, the others to
-# chi-square. NULL where the columns of the support depend on each other.
+# chi-square. What is fitted makes residuals smaller than they are, by the share
+# of the rows that it uses up, and statistics larger (Sur, Chen and Candes,
+# 2019). NULL where the columns of the support depend on each other.
 logistic_tests <- function(table, n_x, sizes, support, control,
                            on_progress = NULL) {
     fitted <- sum(sizes[support])
@@ -284,17 +286,20 @@ logistic_tests <- function(table, n_x, sizes, support, control,
     if (is.null(tests)) return(NULL)
     inside <- seq_along(sizes) %in% support
     left <- max(1, nrow(table) - 1 - fitted)
+    share <- left / (nrow(table) - 1)
+    statistic <- share * tests$statistic
     log_p <- ifelse(
         inside,
-        stats::pf(tests$statistic / sizes, sizes, left, lower.tail = FALSE,
+        stats::pf(statistic / sizes, sizes, left, lower.tail = FALSE,
                   log.p = TRUE),
-        chisq_tail(tests$statistic, sizes)
+        chisq_tail(statistic, sizes)
     )
     missing <- function(value) replace(value, is.nan(value), NA)
     list(
-        groups = data.frame(statistic = missing(tests$statistic), df = sizes,
+        groups = data.frame(statistic = missing(statistic), df = sizes,
                             log_p = missing(log_p), in_support = inside),
-        estimate = missing(tests$estimate), se = missing(tests$se),
+        estimate = missing(tests$estimate),
+        se = missing(tests$se / sqrt(share)),
         converged = tests$converged, firth = settings$firth
     )
 }
