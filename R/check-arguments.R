@@ -72,8 +72,24 @@ check_fraction <- function(value, arg, class = "argument") {
                              "excluded: got ", format(value), "."))
 }
 
+# Arguments of glmnet, and what they are called here.
+stop_other_word <- function(word, known, fun) {
+    if (!word %in% c("lambda", "s") || !"lambda2" %in% known) {
+        return(invisible())
+    }
+    stop_kliep(
+        "dots",
+        paste0("`", fun, "()` has no argument `", word, "`."),
+        hint = if (word == "s" || !"lambda1" %in% known)
+            "The penalty on the number of edges is `lambda2`." else
+            paste("The penalty on the number of edges is `lambda2`, the ridge",
+                  "penalty is `lambda1`.")
+    )
+}
+
 # Arguments nobody will read are typing errors: say so, and what was meant.
 check_dots <- function(given, known, fun) {
+    known <- setdiff(known, "...")
     unused <- setdiff(names(given), known)
     unnamed <- if (is.null(names(given))) length(given) else
         sum(names(given) == "")
@@ -85,6 +101,7 @@ check_dots <- function(given, known, fun) {
                                   " too many, without a name."),
                    hint = "Name the arguments.")
     }
+    stop_other_word(unused[1L], known, fun)
     distance <- utils::adist(unused[1L], known, ignore.case = TRUE)
     near <- known[distance == min(distance) & distance <= 3]
     stop_kliep(

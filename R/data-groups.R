@@ -39,7 +39,7 @@ find_group <- function(group, known, values, known_as) {
                    !anyDuplicated(names(group))) {
         group <- group[rownames(values)]
     }
-    check_group(group, n)
+    check_group(group, n, ncol(values))
 }
 
 known_column <- function(name, known, known_as) {
@@ -55,7 +55,7 @@ known_column <- function(name, known, known_as) {
     )
 }
 
-check_group <- function(group, n) {
+check_group <- function(group, n, columns = 0L) {
     # A column of Bioconductor may be of a class of its own, such as Rle.
     if (isS4(group)) group <- as.vector(group)
     if (!is.atomic(group) || length(dim(group)) > 1L) {
@@ -69,7 +69,9 @@ check_group <- function(group, n) {
                    count_of(n, "observation"), ": got ", length(group), "."),
             hint = if (is_column_name(group, n))
                 paste("A matrix has no columns to group by: give the values,",
-                      "or a data frame.")
+                      "or a data frame.") else if (length(group) == columns)
+                paste0("`x` has ", columns, " columns: if these are the ",
+                       "observations, transpose it, `t(x)`.")
         )
     }
     if (is.factor(group)) return(droplevels(group))

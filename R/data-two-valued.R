@@ -15,10 +15,23 @@ code_two_valued <- function(x, y) {
         two_values(column, if (!is.na(other)) both$y[[other]], name)
     }, both$x, at, labels[seq_along(both$x)])
     coding <- stats::setNames(coding, labels[seq_along(both$x)])
+    stop_split(both, at, names(coding))
     names_y <- if (by_name) names(both$y) else names(coding)[seq_along(both$y)]
     list(x = recode(both$x, coding[seq_along(both$x)], names(both$x)),
          y = recode(both$y, coding[names_y], names(both$y)),
          coding = coding)
+}
+
+# The column with the conditions has two values, too.
+stop_split <- function(both, at, labels) {
+    apart <- vapply(seq_along(both$x), function(u) {
+        other <- if (!is.na(at[u])) both$y[[at[u]]]
+        values <- lapply(list(both$x[[u]], other), function(column) {
+            unique(as.character(column[!is.na(column)]))
+        })
+        all(lengths(values) == 1L) && values[[1L]] != values[[2L]]
+    }, NA)
+    stop_conditions(labels[apart])
 }
 
 # New observations in the coding of a fit; what has other columns is left to

@@ -4,6 +4,7 @@
 # A path, from what users give.
 fit_spec <- function(spec, found, progress, call) {
     samples <- as_samples(found, spec$features)
+    notice_samples(found, samples, spec$features)
     problem <- new_problem(spec, samples)
     path <- fit_problem(problem, samples, call,
                         if (progress) progress_bar("Fitting the path"))

@@ -57,7 +57,8 @@ stop_chosen_features <- function() {
     stop_kliep(
         "dots",
         "`kliep_auto()` chooses the features itself: got `features`.",
-        hint = "`kliep_infer()` takes features of yours."
+        hint = paste("`kliep_infer()` tests edges by features of your choice,",
+                     "`kliep_select()` chooses among several by likelihood.")
     )
 }
 

@@ -190,6 +190,7 @@ kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
 # What kliep_infer() and kliep_auto() have in common.
 test_all_edges <- function(found, spec, how, call) {
     samples <- as_samples(found, spec$features, least = 10L)
+    notice_samples(found, samples, spec$features)
     spec <- settle_spec(spec, samples$variables)
     closed <- has_closed_form(spec$features)
     if (closed) check_within(spec)

@@ -196,7 +196,12 @@ freedom_left <- function(lost_x, lost_y, samples) {
 # Supports come from here. A selection that takes in too much makes a good
 # screen.
 screening_path <- function(scaled, control) {
-    suppressWarnings(classes = "kliep_warning", kliep_path(
+    # What there is to say of the samples has been said.
+    quietly <- function(path) {
+        suppressMessages(suppressWarnings(path, classes = "kliep_warning"),
+                         classes = "kliep_message")
+    }
+    quietly(kliep_path(
         scaled$x$values, scaled$y$values, lambda1 = 0.1,
         direction = "symmetric", normalizer = "gaussian", nlambda = 60L,
         standardize = "none", control = control

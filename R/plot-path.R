@@ -146,7 +146,10 @@ draw_path <- function(object, truth, lambda2, label, max_edges) {
     if (nrow(lines) == 0L || length(unique(lines$lambda2)) == 1L) {
         return(draw_bars(object, truth))
     }
-    draw_lines(lines, label, !is.null(truth), is_signed(object)) + mark
+    draw_lines(lines, label, !is.null(truth), is_signed(object)) +
+        scale_lambda2(lines$lambda2, line_labels(lines, label)$edge,
+                      object$diagnostics) +
+        mark
 }
 
 refuse_truth <- function(truth, type, right = "path") {
@@ -206,7 +209,6 @@ draw_lines <- function(lines, label, known, signed) {
         ) +
         draw_labels(labels, lines$lambda2) +
         scale_styles() +
-        scale_lambda2(lines$lambda2, labels$edge) +
         ggplot2::labs(x = expression(lambda[2]), y = "weight of the edge") +
         theme_kliepnet()
 }
@@ -280,16 +282,29 @@ draw_labels <- function(labels, lambda2) {
     )
 }
 
-# Reads from large to small, with room on the right for the labels.
-scale_lambda2 <- function(lambda2, labels) {
+# Reads from large to small, with room on the right for the labels, and the
+# number of edges on top where there are `diagnostics`.
+scale_lambda2 <- function(lambda2, labels, diagnostics = NULL) {
     breaks <- lambda2_breaks(range(lambda2))
     # The share of the panel that the longest label takes at the usual size.
     share <- min(0.55, 0.02 + 0.0125 * max(0L, nchar(labels)))
     ggplot2::scale_x_continuous(
         breaks = -log10(breaks),
         labels = format(breaks, drop0trailing = TRUE, trim = TRUE),
-        expand = ggplot2::expansion(mult = c(0.02, share / (1 - share)))
+        expand = ggplot2::expansion(mult = c(0.02, share / (1 - share))),
+        sec.axis = if (is.null(diagnostics)) ggplot2::waiver() else
+            ggplot2::dup_axis(name = "number of edges",
+                              labels = edges_near(breaks, diagnostics))
     )
+}
+
+# The number of edges at the value of lambda2 that is nearest.
+edges_near <- function(lambda2, diagnostics) {
+    known <- diagnostics[diagnostics$lambda2 > 0, ]
+    at <- vapply(lambda2, function(value) {
+        which.min(abs(log(known$lambda2 / value)))
+    }, 0L)
+    format(known$n_edges[at], big.mark = ",", trim = TRUE)
 }
 
 # The coarsest round numbers of which at least three lie on the axis.
