@@ -49,7 +49,9 @@ draw_calibration <- function(object) {
 #'
 #' @param object,x The result of [kliep_infer()].
 #' @param truth The true changes, if known: a simulated pair, or a data frame
-#'   with the columns `from`, `to` and `change`. They are marked by crosses.
+#'   with the columns `from`, `to` and `change`, on the scale of the estimates:
+#'   for features with a closed form, differences of partial correlations. They
+#'   are marked by crosses.
 #' @param type What to draw.
 #' @param max_edges The most edges to draw; `NULL` is 40, or for a graph 150.
 #' @inheritParams autoplot.change_path
@@ -77,7 +79,7 @@ autoplot.kliep_infer <- function(object, type = c("intervals", "calibration",
     }
     max_edges <- check_whole_or(max_edges, "max_edges", 40)
     draw_intervals(interval_lines(object, object$estimates$changed, truth,
-                                  max_edges))
+                                  max_edges), object)
 }
 
 #' @rdname autoplot.kliep_infer

@@ -43,17 +43,6 @@ strongest_edges <- function(object, weights, truth, max_edges) {
     utils::head(found, max_edges)
 }
 
-edge_label <- function(from, to) {
-    paste(short_name(from), short_name(to), sep = " - ")
-}
-
-# Long names lose their middle: identifiers differ at the end.
-short_name <- function(name, most = 16L) {
-    size <- nchar(name)
-    cut <- paste0(substr(name, 1L, 7L), "~", substr(name, size - 7L, size))
-    ifelse(size > most, cut, name)
-}
-
 # Where the labels of `n` edges go, changed ones first and then the strongest:
 # at the end of their lines, moved apart so that none covers another.
 line_labels <- function(lines, n) {
@@ -79,8 +68,10 @@ spread_apart <- function(positions, distance) {
 #'
 #' `type = "path"` draws the weight of every edge against `lambda2`, from the
 #' sparse end on the left to the dense end on the right, and names the
-#' strongest edges. Where the changed edges are known (`truth`), they are
-#' dashed and coloured. A single [kliep_change()] is drawn as its strongest
+#' strongest edges. Their colour says in which sample the interaction is higher;
+#' all others are grey. The axis on top has the number of edges that are
+#' detected. Where the changed edges are known (`truth`), they are dashed and
+#' coloured instead. A single [kliep_change()] is drawn as its strongest
 #' edges in order.
 #'
 #' `type = "graph"` draws the changed edges at one `lambda2` as a graph. The
@@ -146,9 +137,12 @@ draw_path <- function(object, truth, lambda2, label, max_edges) {
     if (nrow(lines) == 0L || length(unique(lines$lambda2)) == 1L) {
         return(draw_bars(object, truth))
     }
-    draw_lines(lines, label, !is.null(truth), is_signed(object)) +
-        scale_lambda2(lines$lambda2, line_labels(lines, label)$edge,
-                      object$diagnostics) +
+    labels <- line_labels(lines, label)
+    lines$style <- line_style(lines, labels, !is.null(truth),
+                              is_signed(object))
+    draw_lines(lines, labels) +
+        scale_styles(object$conditions, "other edges") +
+        scale_lambda2(lines$lambda2, labels$edge, object$diagnostics) +
         mark
 }
 
@@ -192,9 +186,7 @@ is_signed <- function(object) {
     all(has_one_coefficient(object$spec$features, edges$from, edges$to))
 }
 
-draw_lines <- function(lines, label, known, signed) {
-    labels <- line_labels(lines, label)
-    lines$style <- line_style(lines, labels, known, signed)
+draw_lines <- function(lines, labels) {
     # Faint lines first, so that they do not cover the others.
     lines <- lines[order(lines$style, -lines$rank), ]
     lines$rank <- factor(lines$rank, unique(lines$rank))
@@ -204,11 +196,9 @@ draw_lines <- function(lines, label, known, signed) {
                             linewidth = 0.3) +
         ggplot2::geom_line(
             ggplot2::aes(group = .data$rank, colour = .data$style,
-                         linetype = .data$style, linewidth = .data$style),
-            show.legend = known
+                         linetype = .data$style, linewidth = .data$style)
         ) +
         draw_labels(labels, lines$lambda2) +
-        scale_styles() +
         ggplot2::labs(x = expression(lambda[2]), y = "weight of the edge") +
         theme_kliepnet()
 }
@@ -253,15 +243,23 @@ styles <- data.frame(
 
 as_style <- function(style) factor(style, intersect(rownames(styles), style))
 
-scale_styles <- function() {
+# `other` says what those are that have a style of no other name.
+scale_styles <- function(conditions = NULL, other = "other") {
     named <- function(column) {
         stats::setNames(styles[[column]], rownames(styles))
     }
+    words <- function(shown) {
+        replace(sign_labels(shown, conditions), shown == "other", other)
+    }
     list(
-        ggplot2::scale_colour_manual(values = named("colour"), name = NULL),
-        ggplot2::scale_linewidth_manual(values = named("width"), name = NULL),
-        ggplot2::scale_linetype_manual(values = named("line"), name = NULL),
-        ggplot2::scale_shape_manual(values = named("shape"), name = NULL)
+        ggplot2::scale_colour_manual(values = named("colour"), name = NULL,
+                                     labels = words),
+        ggplot2::scale_linewidth_manual(values = named("width"), name = NULL,
+                                        labels = words),
+        ggplot2::scale_linetype_manual(values = named("line"), name = NULL,
+                                       labels = words),
+        ggplot2::scale_shape_manual(values = named("shape"), name = NULL,
+                                    labels = words)
     )
 }
 
@@ -345,7 +343,7 @@ draw_bars <- function(object, truth, most = 25L) {
             linewidth = 0.5, show.legend = FALSE
         ) +
         ggplot2::geom_point(ggplot2::aes(shape = .data$style), size = 2) +
-        scale_styles() +
+        scale_styles(object$conditions) +
         ggplot2::scale_y_discrete(labels = rev(bars$edge)) +
         ggplot2::labs(x = "weight of the edge", y = NULL) +
         theme_kliepnet() +

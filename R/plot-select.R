@@ -77,7 +77,11 @@ autoplot.kliep_select <- function(object, type = c("score", "path", "graph",
         ggplot2::coord_cartesian(ylim = score_range(lines)) +
         scale_candidates(levels(lines$candidate)) +
         scale_lambda2(lines$lambda2, "") +
-        ggplot2::labs(x = expression(lambda[2]), y = score_name(object)) +
+        ggplot2::labs(
+            x = expression(lambda[2]), y = score_name(object),
+            caption = paste("Band: one standard error of the best candidate.",
+                            "Line and point: what was chosen.")
+        ) +
         theme_kliepnet() +
         ggplot2::guides(colour = one_below_another,
                         linetype = one_below_another) +

@@ -57,9 +57,13 @@ autoplot.kliep_stability <- function(object,
         ggplot2::scale_y_discrete(labels = rev(dots$edge)) +
         ggplot2::labs(
             x = "selection probability", y = NULL,
-            caption = paste("At most",
-                            format(object$expected_false, digits = 2L),
-                            "false edges expected")
+            caption = paste0(
+                "Point: share of halves that name the edge. ",
+                "Bar: down to the share of pairs of which both do.\n",
+                "Line: the threshold, ", format(object$threshold, digits = 2L),
+                ", with at most ", format(object$expected_false, digits = 2L),
+                " false edges expected."
+            )
         ) +
         theme_kliepnet() +
         theme_rows(nrow(dots))

@@ -60,12 +60,13 @@ plot.kliep_test <- function(x, ...) {
 }
 
 draw_tested <- function(object, dots) {
+    critical <- if (object$adjust == "maxT") critical_value(object)
     ggplot2::ggplot(dots, ggplot2::aes(.data$enters, .data$place)) +
         ggplot2::geom_rug(
             ggplot2::aes(.data$enters), data = object$shuffles,
             inherit.aes = FALSE, sides = "b", colour = "grey40", alpha = 0.5
         ) +
-        mark_value(if (object$adjust == "maxT") critical_value(object)) +
+        mark_value(critical) +
         ggplot2::geom_point(
             ggplot2::aes(colour = .data$fate, shape = .data$fate), size = 2
         ) +
@@ -77,7 +78,13 @@ draw_tested <- function(object, dots) {
         ) +
         ggplot2::labs(
             x = expression("enters at" ~ lambda[2]), y = NULL,
-            caption = paste("Ticks:", count_of(object$n_perm, "shuffle"))
+            caption = paste0(
+                "Ticks: the first edge of each of ",
+                count_of(object$n_perm, "shuffle"), ".",
+                if (!is.null(critical) && !is.na(critical))
+                    paste0("\nLine: what the first edge has to exceed, at ",
+                           "level ", format(object$alpha), ".")
+            )
         ) +
         theme_kliepnet() +
         theme_rows(nrow(dots))
