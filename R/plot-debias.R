@@ -56,7 +56,8 @@ scaled_change <- function(pair, object) {
     pooled <- n[["x"]] * variances$x + n[["y"]] * variances$y
     terms <- lapply(c(x = "x", y = "y"), function(part) {
         omega <- precisions[[part]]
-        scale <- if (inherits(object, "kliep_infer")) {
+        scale <- if (inherits(object, "kliep_infer") &&
+                     has_closed_form(object$spec$features)) {
             1 / sqrt(diag(omega))
         } else {
             switch(object$spec$standardize,
