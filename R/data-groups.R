@@ -5,6 +5,7 @@
 from_groups <- function(values, group, contrast, choice) {
     if (anyNA(group) && choice$na != "omit") stop_missing_group(group, values)
     conditions <- check_contrast(contrast, levels(group))
+    values <- label_columns(values, choice$label)
     values <- pick_variables(values, choice$variables)
     if (anyNA(group)) {
         inform_kliep("missing", paste0(
@@ -42,13 +43,13 @@ find_group <- function(group, known, values, known_as) {
     check_group(group, n, ncol(values))
 }
 
-known_column <- function(name, known, known_as) {
+known_column <- function(name, known, known_as, why = "to group by") {
     if (name %in% names(known)) return(known[[name]])
     distance <- utils::adist(name, names(known), ignore.case = TRUE)
     near <- names(known)[which(distance == min(Inf, distance) & distance <= 3)]
     stop_kliep(
-        "group",
-        paste0("There is no `", name, "` to group by; the ", known_as, " are ",
+        if (why == "to group by") "group" else "label",
+        paste0("There is no `", name, "` ", why, "; the ", known_as, " are ",
                if (length(names(known)) > 0L) name_some(names(known), 20L) else
                    "none", "."),
         hint = if (length(near) > 0L) paste0("Did you mean `", near[1L], "`?")
