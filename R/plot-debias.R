@@ -76,7 +76,7 @@ scaled_change <- function(pair, object) {
 #' (thick), and with the studentised intervals that hold for all edges at once
 #' (thin), for the edges with the smallest p-values, in the order of their
 #' estimates. Edges that have changed by the method of Benjamini and Hochberg
-#' are coloured. `type = "graph"` and `type = "matrix"` draw these edges, as
+#' are coloured. `type = "graph"`, `"matrix"` and `"modules"` draw these edges, as
 #' [`plot()`][plot.change_path] of a path does.
 #'
 #' @param object,x The result of [kliep_debias()].
@@ -97,11 +97,13 @@ scaled_change <- function(pair, object) {
 #' result <- kliep_debias(pair$x, pair$y, feat_ising())
 #' plot(result, truth = pair)
 autoplot.kliep_debias <- function(object, type = c("intervals", "graph",
-                                                   "matrix"), truth = NULL,
+                                                   "matrix", "modules"),
+                                  truth = NULL,
                                   max_edges = NULL, label = NULL,
                                   vertices = c("changed", "all"), ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    type <- check_choice(type, "type", c("intervals", "graph", "matrix"))
+    type <- check_choice(type, "type", c("intervals", "graph", "matrix",
+                                         "modules"))
     if (type != "intervals") {
         refuse_truth(truth, type, "intervals")
         return(draw_graph_of(object, type, vertices = vertices, label = label,

@@ -86,6 +86,10 @@ spread_apart <- function(positions, distance) {
 #' squares with a plus sign (higher in `x`) or a minus sign for up to 40
 #' variables, beyond that full (higher in `x`) and open dots.
 #'
+#' `type = "modules"` sums up a graph that is too large to be read: variables
+#' that change together are one dot, named by the one with most changes and how
+#' many others there are, and lines count the edges between two modules.
+#'
 #' @param object,x A `change_path`.
 #' @param type What to draw.
 #' @param truth For `"path"`, the changed edges, if known, in any form that
@@ -114,12 +118,14 @@ spread_apart <- function(positions, distance) {
 #' plot(path, truth = pair$truth)
 #' plot(path, type = "graph", lambda2 = path$lambda2[30])
 #' plot(path, type = "matrix", lambda2 = path$lambda2[30])
-autoplot.change_path <- function(object, type = c("path", "graph", "matrix"),
+autoplot.change_path <- function(object, type = c("path", "graph", "matrix",
+                                                  "modules"),
                                  truth = NULL, lambda2 = NULL, label = NULL,
                                  max_edges = NULL,
                                  vertices = c("changed", "all"), ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    type <- check_choice(type, "type", c("path", "graph", "matrix"))
+    type <- check_choice(type, "type", c("path", "graph", "matrix",
+                                         "modules"))
     if (type == "path") {
         return(draw_path(object, truth, lambda2, label, max_edges))
     }
@@ -162,8 +168,9 @@ draw_graph_of <- function(object, type, lambda2 = NULL, ...) {
         return(draw_nothing())
     }
     graph <- change_graph(object, lambda2)
-    if (type == "graph") draw_change_graph(graph, ...) else
-        draw_change_matrix(graph, ...)
+    switch(type, graph = draw_change_graph(graph, ...),
+           matrix = draw_change_matrix(graph, ...),
+           modules = draw_modules(graph, list(...)$caption))
 }
 
 lambda2_caption <- function(object, lambda2) {

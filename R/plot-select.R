@@ -49,9 +49,10 @@ score_range <- function(lines) {
 #' plot(chosen, type = "path")
 #' plot(chosen, type = "graph")
 autoplot.kliep_select <- function(object, type = c("score", "path", "graph",
-                                                   "matrix"),
+                                                   "matrix", "modules"),
                                   max_candidates = 8, ...) {
-    type <- check_choice(type, "type", c("score", "path", "graph", "matrix"))
+    type <- check_choice(type, "type", c("score", "path", "graph", "matrix",
+                                         "modules"))
     if (type != "score") return(draw_chosen(object, type, ...))
     check_dots(list(...), names(formals()), "autoplot")
     lines <- select_lines(object, check_whole(max_candidates,

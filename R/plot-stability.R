@@ -15,8 +15,8 @@ edge_fates <- function(object, most) {
 #'
 #' `type = "edges"` draws the share of halves that name an edge, for those
 #' named most, and marks the threshold. The line of an edge reaches down to the
-#' share of pairs of which both halves name it. `type = "graph"` and
-#' `type = "matrix"` draw the edges that are kept, as
+#' share of pairs of which both halves name it. `type = "graph"`, `"matrix"` and
+#' `"modules"` draw the edges that are kept, as
 #' [`plot()`][plot.change_path] of a path does.
 #'
 #' @param object,x The result of [kliep_stability()].
@@ -32,11 +32,13 @@ edge_fates <- function(object, most) {
 #'                      n_changed = 4, change = -0.8)
 #' plot(kliep_stability(pair$x, pair$y, n_subsamples = 40, nlambda = 20))
 autoplot.kliep_stability <- function(object,
-                                     type = c("edges", "graph", "matrix"),
+                                     type = c("edges", "graph", "matrix",
+                                              "modules"),
                                      max_edges = NULL, label = NULL,
                                      vertices = c("changed", "all"), ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    type <- check_choice(type, "type", c("edges", "graph", "matrix"))
+    type <- check_choice(type, "type", c("edges", "graph", "matrix",
+                                         "modules"))
     if (type != "edges") {
         return(draw_graph_of(object, type, vertices = vertices, label = label,
                              max_edges = max_edges))

@@ -17,7 +17,7 @@ critical_value <- function(object) {
 #' the line marks what an edge has to exceed to be the only one that is kept by
 #' its adjusted p-value (`adjust = "maxT"`). `type = "global"` draws the
 #' statistics of the global test in the shuffles, and in the data as a line.
-#' `type = "graph"` and `type = "matrix"` draw the edges that are kept, as
+#' `type = "graph"`, `"matrix"` and `"modules"` draw the edges that are kept, as
 #' [`plot()`][plot.change_path] of a path does.
 #'
 #' @param object,x The result of [kliep_test()].
@@ -36,11 +36,12 @@ critical_value <- function(object) {
 #' plot(test)
 #' plot(test, type = "global")
 autoplot.kliep_test <- function(object, type = c("edges", "global", "graph",
-                                                 "matrix"),
+                                                 "matrix", "modules"),
                                 max_edges = NULL, label = NULL,
                                 vertices = c("changed", "all"), ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    type <- check_choice(type, "type", c("edges", "global", "graph", "matrix"))
+    type <- check_choice(type, "type", c("edges", "global", "graph", "matrix",
+                                         "modules"))
     if (type == "global") return(draw_global(object))
     if (type != "edges") {
         return(draw_graph_of(object, type, vertices = vertices, label = label,
