@@ -184,8 +184,8 @@
 #'   [two_samples()]. For `kliep_change()` also `penalty_factor`, `penalty`,
 #'   `gamma`, `robust`, `standardize`, `direction`, `normalizer`, `solver` and
 #'   `control`, as above.
-#' @param lambda Not used: an error names `lambda2`, which is what other packages
-#'   call `lambda`, and `lambda1`.
+#' @param lambda Not used: an error names `lambda2`, which other packages call
+#'   `lambda`, and `lambda1`.
 #'
 #' @return An object of class `kliep_path`, a kind of `change_path`, with
 #'   [print()] and [summary()] methods, [`coef()`][coef.change_path], [edges()],

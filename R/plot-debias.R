@@ -76,8 +76,8 @@ scaled_change <- function(pair, object) {
 #' (thick), and with the studentised intervals that hold for all edges at once
 #' (thin), for the edges with the smallest p-values, in the order of their
 #' estimates. Edges that have changed by the method of Benjamini and Hochberg
-#' are coloured. `type = "graph"`, `"matrix"` and `"modules"` draw these edges, as
-#' [`plot()`][plot.change_path] of a path does.
+#' are coloured. `type = "graph"`, `"matrix"` and `"modules"` draw these edges,
+#' as [`plot()`][plot.change_path] of a path does.
 #'
 #' @param object,x The result of [kliep_debias()].
 #' @param truth The true changes, if known: a simulated pair, or a data frame

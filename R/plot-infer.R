@@ -44,8 +44,8 @@ draw_calibration <- function(object) {
 #' p-values, with their point-wise intervals; those that are reported are
 #' coloured. `type = "calibration"` compares the statistics of all edges with
 #' those of the shuffles, quantile by quantile: the bulk lies on the line where
-#' the null fits. `type = "graph"`, `"matrix"` and `"modules"` draw the edges that
-#' are reported, as [`plot()`][plot.change_path] of a path does.
+#' the null fits. `type = "graph"`, `"matrix"` and `"modules"` draw the edges
+#' that are reported, as [`plot()`][plot.change_path] of a path does.
 #'
 #' Three more show the evidence. `type = "pairs"` draws the observations of one
 #' edge in both conditions, side by side, in the form in which they are compared

@@ -11,8 +11,8 @@
 #' @param label The names that the variables of the result have, where these are
 #'   not the row names of `x`: what was given as `label` to [two_samples()].
 #' @param prefix What the names of the new columns begin with.
-#' @return `x` with further columns of `rowData(x)`, `NA` for variables that were
-#'   not used: `kliep_degree`, the number of edges of a variable that changed;
+#' @return `x` with further columns of `rowData(x)`, `NA` for variables that
+#'   were not used: `kliep_degree`, the number of edges of a variable that changed;
 #'   `kliep_strength`, the sum of their absolute changes; and
 #'   `kliep_strongest`, the variable with which the change is largest. And with
 #'   `metadata(x)$kliep`, a list of `edges` (as [edges()] gives them),
@@ -26,7 +26,8 @@
 #' pair <- sim_gaussian(d = 10, n = 300, n_changed = 4)
 #' cells <- SummarizedExperiment::SummarizedExperiment(
 #'     list(values = t(rbind(pair$x, pair$y))),
-#'     colData = data.frame(condition = rep(c("treated", "control"), each = 300))
+#'     colData = data.frame(condition = rep(c("treated", "control"),
+#'                                          each = 300))
 #' )
 #' found <- kliep_auto(cells, group = "condition")
 #' cells <- add_changes(cells, found)

@@ -9,7 +9,8 @@
 #' reads.
 #'
 #' @section Formats:
-#' * `"graphml"`: GraphML, which Cytoscape, Gephi, yEd, igraph and NetworkX read.
+#' * `"graphml"`: GraphML, which Cytoscape, Gephi, yEd, igraph and NetworkX
+#'   read.
 #' * `"cx2"`: CX2, the exchange format of Cytoscape and NDEx (version 2.0).
 #' * `"cyjs"`: Cytoscape.js JSON, for Cytoscape and web pages.
 #' * `"gexf"`: GEXF 1.3, for Gephi.
@@ -191,7 +192,8 @@ graphml_lines <- function(tables) {
     words <- c(flag = "boolean", whole = "int", number = "double",
                text = "string")
     keys <- function(table, for_what) {
-        sprintf("  <key id=\"%s_%s\" for=\"%s\" attr.name=\"%s\" attr.type=\"%s\"/>",
+        sprintf(paste0("  <key id=\"%s_%s\" for=\"%s\" attr.name=\"%s\" ",
+                       "attr.type=\"%s\"/>"),
                 for_what, names(table), for_what, names(table),
                 column_types(table, words))
     }
