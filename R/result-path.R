@@ -315,6 +315,7 @@ edge_entries <- function(object) {
 #'   `TRUE` or `FALSE` for each. Names give the parts of the object, as of any
 #'   list.
 #' @return A path of the same class.
+#' @name path_steps
 #' @export
 #' @examples
 #' set.seed(1)
@@ -329,7 +330,8 @@ edge_entries <- function(object) {
 }
 
 check_steps <- function(i, n) {
-    known <- (is.numeric(i) && !anyNA(i) && all(abs(i) <= n)) ||
+    known <- (is.numeric(i) && !anyNA(i) && all(abs(i) <= n) &&
+                  (all(i >= 0) || all(i <= 0))) ||
         (is.logical(i) && !anyNA(i) && length(i) == n)
     steps <- if (known) sort(unique(seq_len(n)[i]))
     if (length(steps) > 0L) return(steps)
