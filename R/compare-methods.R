@@ -50,7 +50,7 @@ baseline_methods <- function() {
 
 is_baseline <- function(object) object$method != "kliep"
 
-# The same fit to other samples, over the same grid unless told.
+# The same fit to other samples, over the same grid unless specified.
 refit_baseline <- function(path, x, y, lambda2 = path$lambda2) {
     method <- baseline_methods()[[path$method]]
     do.call(method$fit, c(list(x, y, lambda2 = lambda2), path$arguments),

@@ -15,9 +15,9 @@
 #'   other one being `y`;
 #' * one table with all observations, and `group`, a factor or vector that says
 #'   which condition each is of; for a data frame also the name of its column
-#'   with the conditions, which is then no variable;
+#'   with the conditions, which is then not a variable;
 #' * a formula `~ condition`, and the table as `data`: the columns that the
-#'   formula uses are no variables;
+#'   formula uses are not variables;
 #' * a `SummarizedExperiment` (also a `RangedSummarizedExperiment` or a
 #'   `SingleCellExperiment`) or an `ExpressionSet`, with variables such as genes
 #'   in rows, and `group`, the name of a column of `colData(x)` or `pData(x)`,

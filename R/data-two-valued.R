@@ -1,7 +1,7 @@
 # Columns with two values, in whatever type they come, as -1 and +1.
 
 # What the two values of every column are, over both samples, and the samples
-# recoded. What is no table of columns is left to the checks that follow.
+# recoded. What is not a table of columns is left to the checks that follow.
 code_two_valued <- function(x, y) {
     both <- list(x = two_valued_columns(x), y = two_valued_columns(y))
     if (any(vapply(both, is.null, NA))) return(NULL)

@@ -553,6 +553,8 @@ check_draws <- function(object, type) {
 
 #' Confidence intervals of an inference
 #'
+#' Returns a confidence interval for the change of every edge.
+#'
 #' @param object The result of [kliep_debias()].
 #' @param parm Which edges, by number of the row in `object$estimates`; all if
 #'   missing.

@@ -361,6 +361,8 @@ print.kliep_infer <- function(x, most = 10L, ...) {
 
 #' Confidence intervals of an inference
 #'
+#' Returns a confidence interval for the change of every edge.
+#'
 #' @param object The result of [kliep_infer()].
 #' @param parm Which edges, by number of the row in `object$estimates`; all if
 #'   missing.

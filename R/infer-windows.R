@@ -22,7 +22,7 @@
 #' @section Windows and the reference:
 #' A window never shares observations with the reference, which would hide
 #' changes and make tests invalid. Where the reference is a part of the series,
-#' windows begin anew after it, and before it if there is room: the first at the
+#' windows start again after it, and before it if there is room: the first at the
 #' first observation of each stretch outside the reference, the others `step`
 #' further on, as long as all of a window lies within the stretch.
 #'

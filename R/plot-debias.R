@@ -72,6 +72,9 @@ scaled_change <- function(pair, object) {
 
 #' Plot confidence intervals
 #'
+#' Draws how much each edge changed and how uncertain that is, or the edges that
+#' changed.
+#'
 #' `type = "intervals"` draws the estimates with their point-wise intervals
 #' (thick), and with the studentised intervals that hold for all edges at once
 #' (thin), for the edges with the smallest p-values, in the order of their

@@ -138,8 +138,8 @@ plot.pr_average <- function(x, ...) {
 
 #' Plot a comparison of methods
 #'
-#' Mean precision-recall curves with a band of one standard error, a panel for
-#' each simulator, or the average precision of every run with its mean. The
+#' Draws mean precision-recall curves with a band of one standard error, a panel
+#' for each simulator, or the average precision of every run with its mean. The
 #' dotted lines are what guessing gives.
 #'
 #' @param object,x A [compare_methods()] table.

@@ -40,6 +40,9 @@ draw_calibration <- function(object) {
 
 #' Plot an inference
 #'
+#' Draws how much each edge changed and how uncertain that is, the edges that
+#' changed, or the evidence behind them.
+#'
 #' `type = "intervals"` draws the estimates of the edges with the smallest
 #' p-values, with their point-wise intervals; those that are reported are
 #' coloured. `type = "calibration"` compares the statistics of all edges with

@@ -66,6 +66,9 @@ spread_apart <- function(positions, distance) {
 
 #' Plot a path of changes
 #'
+#' Draws how the changes develop over the penalty, or the graph or the matrix of
+#' the changes at one value of it.
+#'
 #' `type = "path"` draws the weight of every edge against `lambda2`, from the
 #' sparse end on the left to the dense end on the right, and names the
 #' strongest edges. Their colour says in which sample the interaction is higher;

@@ -13,6 +13,8 @@ edge_fates <- function(object, most) {
 
 #' Plot selection probabilities
 #'
+#' Draws how often each edge is selected, or the edges that are kept.
+#'
 #' `type = "edges"` draws the share of halves that name an edge, for those
 #' named most, and marks the threshold. The line of an edge reaches down to the
 #' share of pairs of which both halves name it. `type = "graph"`, `"matrix"` and

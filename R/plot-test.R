@@ -11,6 +11,9 @@ critical_value <- function(object) {
 
 #' Plot a permutation test
 #'
+#' Compares what was detected in the data with what the shuffles detect, or
+#' draws the edges that are kept.
+#'
 #' `type = "edges"` draws the detected edges with the `lambda2` at which each
 #' enters the path, those that are kept in colour. The ticks below are the
 #' shuffles, each with the largest `lambda2` at which it detects any edge, and

@@ -62,9 +62,9 @@ vertex_changes <- function(graph) {
 
 #' The change as an igraph or as a matrix
 #'
-#' The graph of the detected edges, for the tools of the \pkg{igraph} package
-#' and everything that reads its objects, or the symmetric matrix of their
-#' weights.
+#' Turns the detected edges into a graph, for the tools of the \pkg{igraph}
+#' package and everything that reads its objects, or into the symmetric matrix
+#' of their weights.
 #'
 #' @param object,x A `change_path`, or the result of
 #'   [kliep_select()], [kliep_test()], [kliep_stability()] or [kliep_debias()].

@@ -80,7 +80,7 @@ path_at <- function(path, steps) {
     baseline_at(path, steps)
 }
 
-# The rows of a table that belong to these steps, which are numbered anew.
+# The rows of a table that belong to these steps, numbered from one.
 rows_at <- function(table, steps) {
     rows <- table[table$step %in% steps, ]
     rows$step <- match(rows$step, steps)
@@ -214,8 +214,8 @@ n_factors <- function(object) {
 
 #' Coefficients of a change
 #'
-#' The estimated change at one `lambda2`, as a matrix of factors or as a table
-#' of coefficients.
+#' Returns the estimated change at one `lambda2`, as a matrix of factors or as a
+#' table of coefficients.
 #'
 #' @param object A `change_path`, from [kliep_path()], [kliep_change()] or
 #'   another method.
@@ -344,6 +344,8 @@ check_steps <- function(i, n) {
 }
 
 #' The number of observations
+#'
+#' Counts the observations of both samples.
 #'
 #' @param object A result of this package.
 #' @param ... Must be empty.

@@ -1,7 +1,7 @@
 #' The fitted density ratio at new observations
 #'
-#' The ratio of the density of P (the sample `x`) to that of Q (the sample
-#' `y`),
+#' Evaluates the fitted ratio of the density of P (the sample `x`) to that of Q
+#' (the sample `y`) at new observations,
 #' \deqn{\hat r(z) = e^{\theta^\top f(z)} \Big/ \frac{1}{n_Q} \sum_{i=1}^{n_Q}
 #'     e^{\theta^\top f(y_i)},}{
 #'     r(z) = exp(theta' f(z)) / mean_i exp(theta' f(y_i)),}

@@ -3,7 +3,7 @@
 
 #' Summaries of results
 #'
-#' What [print()] shows of a result, with the tables behind it at more length.
+#' Summarises a result: what [print()] shows, with longer tables.
 #'
 #' @param object A result of this package, a simulated pair, or a specification.
 #' @param ... Must be empty.

@@ -2,7 +2,7 @@
 
 #' A series of keyword counts with a known event
 #'
-#' How often keywords are mentioned, over time: in quiet times keywords of the
+#' Draws how often keywords are mentioned, over time: in quiet times keywords of the
 #' same topic go up and down together, and from `change_at` on an event ties
 #' keywords of different topics together as well, and may make them more
 #' frequent. It is meant for event detection as in the Twitter study of Liu et

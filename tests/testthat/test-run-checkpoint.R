@@ -131,7 +131,7 @@ test_that("damage anywhere is seen, named and left as it is", {
     # Whole by its checksum, and still nothing of ours.
     unlink(file)
     expect_null(write_checked(file, 3))
-    refused(run_in(folder), "replicate-000004.checkpoint` is no checkpoint")
+    refused(run_in(folder), "replicate-000004.checkpoint` is not a checkpoint")
     unlink(file)
     expect_null(write_checked(file, list(number = 4)))
     refused(run_in(folder), "replicate-000004.checkpoint` belongs to another")
