@@ -152,9 +152,9 @@
 #'   `lambda_min_ratio = NULL` is 0.1 for few variables and rises with their
 #'   number, to about 0.6 for 10,000: far enough to detect some ten factors
 #'   for each observation where nothing has changed.
-#' @param penalty_factor The weights \eqn{w_t}, one unless specified: one number,
-#'   `c(single = , edge = )` for variables alone and for edges, a symmetric
-#'   matrix with one row and column for each variable (matched by name where
+#' @param penalty_factor The weights \eqn{w_t}, one unless specified: one
+#'   number, `c(single = , edge = )` for variables alone and for edges, a
+#'   symmetric matrix with one row and column for each variable (matched by name where
 #'   it has names), or its values `m[upper.tri(m, diag = TRUE)]`. Zero leaves
 #'   a factor unpenalised and `Inf` keeps it out.
 #' @param penalty How the penalty grows with the size of a factor; see the

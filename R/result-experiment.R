@@ -12,8 +12,8 @@
 #'   not the row names of `x`: what was given as `label` to [two_samples()].
 #' @param prefix What the names of the new columns begin with.
 #' @return `x` with further columns of `rowData(x)`, `NA` for variables that
-#'   were not used: `kliep_degree`, the number of edges of a variable that changed;
-#'   `kliep_strength`, the sum of their absolute changes; and
+#'   were not used: `kliep_degree`, the number of edges of a variable that
+#'   changed; `kliep_strength`, the sum of their absolute changes; and
 #'   `kliep_strongest`, the variable with which the change is largest. And with
 #'   `metadata(x)$kliep`, a list of `edges` (as [edges()] gives them),
 #'   `summary` (as [`glance()`][glance.change_path] gives it) and

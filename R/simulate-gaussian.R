@@ -2,8 +2,8 @@
 
 #' A pair of Gaussian samples with a known change
 #'
-#' Draws a Gaussian pair as Liu et al. (2014) do. The precision matrix of P has `diag`
-#' on its diagonal and `edge` on a random share `density` of the pairs of
+#' Draws a Gaussian pair as Liu et al. (2014) do. The precision matrix of P has
+#' `diag` on its diagonal and `edge` on a random share `density` of the pairs of
 #' variables. That of Q, which `y` is drawn from, is the same but for
 #' `n_changed` of these edges, picked at random, to which `change` is added.
 #' The default turns +0.2 into -0.2. The paper prints a change of -0.1, which
