@@ -154,9 +154,9 @@
 #'   for each observation where nothing has changed.
 #' @param penalty_factor The weights \eqn{w_t}, one unless specified: one
 #'   number, `c(single = , edge = )` for variables alone and for edges, a
-#'   symmetric matrix with one row and column for each variable (matched by name where
-#'   it has names), or its values `m[upper.tri(m, diag = TRUE)]`. Zero leaves
-#'   a factor unpenalised and `Inf` keeps it out.
+#'   symmetric matrix with one row and column for each variable (matched by
+#'   name where it has names), or its values `m[upper.tri(m, diag = TRUE)]`.
+#'   Zero leaves a factor unpenalised and `Inf` keeps it out.
 #' @param penalty How the penalty grows with the size of a factor; see the
 #'   section below.
 #' @param gamma The shape of an adaptive or a minimax concave penalty, positive.

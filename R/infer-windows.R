@@ -23,8 +23,8 @@
 #' A window never shares observations with the reference, which would hide
 #' changes and make tests invalid. Where the reference is a part of the series,
 #' windows start again after it, and before it if there is room: the first at
-#' the first observation of each stretch outside the reference, the others `step`
-#' further on, as long as all of a window lies within the stretch.
+#' the first observation of each stretch outside the reference, the others
+#' `step` further on, as long as all of a window lies within the stretch.
 #'
 #' @section Permutation filter:
 #' What cross-validation chooses is seldom sparse. With `n_perm` every window is

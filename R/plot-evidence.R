@@ -14,7 +14,8 @@ find_edge <- function(object, edge) {
         edge <- check_whole(edge, "edge", most = nrow(table))
         return(order(table$p_value)[edge])
     }
-    ends <- if (is.data.frame(edge)) unlist(edge[1L, c("from", "to")]) else edge
+    ends <- if (all(c("from", "to") %in% names(edge)))
+        c(edge$from[1L], edge$to[1L]) else edge
     row <- if (is.character(ends) && length(ends) == 2L)
         match(edge_text(data.frame(from = ends[1L], to = ends[2L])),
               edge_text(table))
@@ -180,7 +181,7 @@ draw_conditions <- function(object, vertices = c("changed", "all"),
         ggplot2::geom_tile(ggplot2::aes(fill = .data$partial)) +
         ggplot2::geom_point(data = cells[cells$changed, ], colour = "grey10",
                             size = max(0.3, min(2, 30 / length(order)))) +
-        ggplot2::geom_abline(slope = 1, intercept = 0, colour = "grey60",
+        ggplot2::geom_abline(slope = -1, intercept = 0, colour = "grey60",
                              linewidth = 0.3) +
         ggplot2::scale_fill_gradient2(
             "partial\ncorrelation", low = colour_negative, mid = "grey97",

@@ -97,8 +97,8 @@ test_that("a column that comes twice gets one message", {
     expect_silent(fit(pair$x, pair$y))
     # Two values are the same by chance.
     spins <- sign(pair$x)
-    expect_silent(kliep_path(cbind(spins, spins[, 1]),
-                             cbind(sign(pair$y), sign(pair$y)[, 1]),
+    expect_silent(kliep_path(cbind(spins, copy = spins[, 1]),
+                             cbind(sign(pair$y), copy = sign(pair$y)[, 1]),
                              feat_ising(), nlambda = 3))
 })
 
