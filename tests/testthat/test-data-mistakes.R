@@ -9,7 +9,7 @@ samples <- function(d = 6, n = c(30, 25)) {
 
 fit <- function(...) kliep_path(..., nlambda = 3)
 
-test_that("variables in rows are noticed by their names, with t() as the hint", {
+test_that("variables in rows are noticed by their names", {
     pair <- samples()
     genes <- lapply(pair, t)
     colnames(genes$x) <- paste0("a", 1:30)

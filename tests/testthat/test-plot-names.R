@@ -23,8 +23,7 @@ test_that("short names differ where the names do", {
         expect_false(anyDuplicated(short_name(names)) > 0)
     }
     # Differences too far apart: the names as they are.
-    far <- c(paste0("a", strrep("x", 30), "b"), paste0("a", strrep("x", 30), "c"),
-             paste0("b", strrep("x", 30), "b"))
+    far <- paste0(c("a", "a", "b"), strrep("x", 30), c("b", "c", "b"))
     expect_false(anyDuplicated(short_name(far)) > 0)
 })
 
