@@ -133,6 +133,13 @@ factor_pairs <- function(factor) {
     list(from = as.integer(factor - to * (to - 1) / 2), to = as.integer(to))
 }
 
+# A function that makes a bar of a name where progress is wanted, for work of
+# several steps. A bar ends with the function that asked for it.
+progress_bars <- function(progress, frame = parent.frame()) {
+    force(frame)
+    function(name) if (progress) progress_bar(name, frame)
+}
+
 # A function of (done, total) that draws a bar; `shield_progress()` sees to it
 # that nothing it throws reaches the fit.
 progress_bar <- function(name, frame = parent.frame()) {
