@@ -53,7 +53,7 @@ draw_modules <- function(graph, caption = NULL) {
     points$name <- module_names(points)
     lines <- place_lines(modules$lines, points, directed = FALSE)
     ggplot2::ggplot(mapping = ggplot2::aes(.data$x, .data$y)) +
-        draw_counts(lines) +
+        draw_between(lines) +
         ggplot2::geom_point(ggplot2::aes(size = .data$size,
                                          colour = .data$edges), points) +
         ggplot2::scale_size_area("variables", max_size = 14,
@@ -76,7 +76,7 @@ module_names <- function(points) {
     paste0(short_name(points$hub), " + ", others)
 }
 
-draw_counts <- function(lines) {
+draw_between <- function(lines) {
     if (nrow(lines) == 0L) return(NULL)
     list(
         ggplot2::geom_segment(
