@@ -127,12 +127,6 @@ penalty_by_factor <- function(penalty, features, d) {
     by_factor
 }
 
-# The variables of factors by number: (1, 1), (1, 2), (2, 2), (1, 3), ...
-factor_pairs <- function(factor) {
-    to <- ceiling((sqrt(8 * factor + 1) - 1) / 2)
-    list(from = as.integer(factor - to * (to - 1) / 2), to = as.integer(to))
-}
-
 # A function that makes a bar of a name where progress is wanted, for work of
 # several steps. A bar ends with the function that asked for it.
 progress_bars <- function(progress, frame = parent.frame()) {

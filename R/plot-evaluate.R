@@ -246,33 +246,43 @@ draw_guess <- function(type, guess, panel = NULL) {
                         linetype = "dotted", colour = "grey40")
 }
 
-# The point with the largest F1, with its name beside the curve: away from
-# points that lie densely along it.
+# The point with the largest F1, with its name beside the curve.
 draw_best <- function(points, curve) {
     best <- best_point(points)
     if (nrow(best) == 0L || best$f1 == 0) return(NULL)
-    along <- seq(0, 1, length.out = 200L)
+    best$label <- paste0("F1 ", format(best$f1, digits = 2L), " at lambda2 ",
+                         format(best$lambda2, digits = 2L))
+    place <- label_place(best, curve)
+    list(
+        ggplot2::geom_point(data = best, colour = colour_changed, size = 3,
+                            shape = 17),
+        ggplot2::geom_text(ggplot2::aes(label = .data$label),
+                           data = cbind(place, label = best$label), size = 3)
+    )
+}
+
+# The middle of a label near a point: of places around it, within the unit
+# square, the first that the curve does not cross, or crosses least.
+label_place <- function(best, curve, wide = 0.32, high = 0.06) {
+    along <- seq(0, 1, length.out = 500L)
     # By the length of the curve, which may rise straight up.
     long <- c(0, cumsum(sqrt(diff(curve$x)^2 + diff(curve$y)^2)))
     at <- function(values) {
         stats::approx(long / max(long), values, along, ties = "ordered")$y
     }
-    spots <- data.frame(
-        x = c(best$x, at(curve$x)), y = c(best$y, at(curve$y)),
-        label = c(paste0("F1 ", format(best$f1, digits = 2L), " at lambda2 ",
-                         format(best$lambda2, digits = 2L)),
-                  rep("", length(along)))
+    x <- at(curve$x)
+    y <- at(curve$y)
+    places <- expand.grid(
+        x = best$x + c(-1, 1, 0) * (wide / 2 + 0.03),
+        y = best$y + c(-1, 1, -1.7, 1.7, 0, -2.5, 2.5) * high
     )
-    list(
-        ggplot2::geom_point(data = best, colour = colour_changed, size = 3,
-                            shape = 17),
-        ggrepel::geom_text_repel(
-            ggplot2::aes(label = .data$label), data = spots, size = 3,
-            seed = 1L, max.iter = 2000L, max.time = Inf, max.overlaps = Inf,
-            box.padding = 0.5, point.padding = 0.2, min.segment.length = 0.3,
-            segment.size = 0.2, segment.colour = "grey50"
-        )
-    )
+    inside <- abs(places$x - 0.5) <= (1 - wide) / 2 + 0.02 &
+        abs(places$y - 0.5) <= (1 - high) / 2 + 0.04
+    places <- places[inside, ]
+    crossed <- vapply(seq_len(nrow(places)), function(k) {
+        sum(abs(x - places$x[k]) < wide / 2 & abs(y - places$y[k]) < high / 2)
+    }, 0L)
+    places[which.min(crossed), ]
 }
 
 scale_unit_square <- function() {

@@ -56,8 +56,12 @@ draw_modules <- function(graph, caption = NULL) {
         draw_between(lines) +
         ggplot2::geom_point(ggplot2::aes(size = .data$size,
                                          colour = .data$edges), points) +
-        ggplot2::scale_size_area("variables", max_size = 14,
-                                 breaks = size_breaks(points$size)) +
+        ggplot2::scale_size_area(
+            "variables", max_size = 14, breaks = size_breaks(points$size),
+            guide = ggplot2::guide_legend(
+                override.aes = list(colour = colour_positive)
+            )
+        ) +
         ggplot2::scale_colour_gradient("edges within", low = "#BFD7EA",
                                        high = colour_positive) +
         draw_names(points, short = identity) +
@@ -68,7 +72,9 @@ draw_modules <- function(graph, caption = NULL) {
             ", each named by its hub. Line: edges between two."
         )) +
         ggplot2::coord_cartesian(clip = "off") +
-        theme_graph(diff(range(points$y)))
+        theme_graph(diff(range(points$y))) +
+        # Three keys in a row would leave the page.
+        ggplot2::theme(legend.position = "right")
 }
 
 module_names <- function(points) {

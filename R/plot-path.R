@@ -261,15 +261,17 @@ scale_styles <- function(conditions = NULL, other = "other") {
     words <- function(shown) {
         replace(sign_labels(shown, conditions), shown == "other", other)
     }
+    # What is drawn last, over all others, comes first.
+    guide <- ggplot2::guide_legend(reverse = TRUE)
+    scale <- function(make, column) {
+        make(values = named(column), name = NULL, labels = words,
+             guide = guide)
+    }
     list(
-        ggplot2::scale_colour_manual(values = named("colour"), name = NULL,
-                                     labels = words),
-        ggplot2::scale_linewidth_manual(values = named("width"), name = NULL,
-                                        labels = words),
-        ggplot2::scale_linetype_manual(values = named("line"), name = NULL,
-                                       labels = words),
-        ggplot2::scale_shape_manual(values = named("shape"), name = NULL,
-                                    labels = words)
+        scale(ggplot2::scale_colour_manual, "colour"),
+        scale(ggplot2::scale_linewidth_manual, "width"),
+        scale(ggplot2::scale_linetype_manual, "line"),
+        scale(ggplot2::scale_shape_manual, "shape")
     )
 }
 

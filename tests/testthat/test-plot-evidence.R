@@ -185,3 +185,23 @@ test_that("one window draws without a message", {
     expect_silent(ggplot2::ggsave(file, autoplot(series), width = 5,
                                   height = 4, dpi = 50))
 })
+
+test_that("the label of the best point lies beside the curve", {
+    crossed <- function(curve, best) {
+        place <- label_place(best, curve)
+        expect_gt(place$x, 0.1)
+        expect_lt(place$x, 0.9)
+        fine <- seq(0, 1, length.out = 1000)
+        long <- c(0, cumsum(sqrt(diff(curve$x)^2 + diff(curve$y)^2)))
+        x <- approx(long / max(long), curve$x, fine)$y
+        y <- approx(long / max(long), curve$y, fine)$y
+        sum(abs(x - place$x) < 0.15 & abs(y - place$y) < 0.025)
+    }
+    # Straight along two sides, falling, and rising.
+    expect_equal(crossed(data.frame(x = c(0, 1, 1), y = c(1, 1, 0)),
+                         data.frame(x = 1, y = 1)), 0)
+    expect_equal(crossed(data.frame(x = c(0, 1), y = c(1, 0)),
+                         data.frame(x = 0.5, y = 0.5)), 0)
+    expect_equal(crossed(data.frame(x = c(0, 0, 1), y = c(0, 1, 1)),
+                         data.frame(x = 0, y = 1)), 0)
+})
