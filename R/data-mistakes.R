@@ -125,26 +125,32 @@ notice_twins <- function(samples) {
     ), hint = "Changes of either cannot be told apart: keep one of them.")
 }
 
-# Counts whose variance grows beyond their mean, such as reads of RNA.
+# Ranks and spins do not care for large counts.
 notice_counts <- function(samples, features) {
-    # One row tells of most tables that they are none.
     if (is_ranked(features) || identical(features$family, "ising") ||
-        !is_counts(samples$x[1L, ]) || !is_counts(samples$x) ||
-        !is_counts(samples$y)) {
+        !are_raw_counts(samples)) {
         return(invisible())
     }
-    values <- rbind(samples$x, samples$y)
-    mean <- colMeans(values)
-    variance <- colMeans(sweep(values, 2L, mean)^2)
-    if (max(values) < 100 || stats::median(variance / pmax(mean, 1)) < 5) {
-        return(invisible())
-    }
+    largest <- max(samples$x, samples$y)
     inform_kliep(
         "counts",
         paste0("The values are counts, up to ",
-               format(max(values), big.mark = ",", scientific = FALSE),
+               format(largest, big.mark = ",", scientific = FALSE),
                ": a few large ones may decide the fit."),
         hint = paste("`feat_nonparanormal()`, which `kliep_auto()` takes, goes",
                      "by their ranks; or fit `log1p()` of them.")
     )
+}
+
+# Counts whose variance grows beyond their mean, such as reads of RNA.
+are_raw_counts <- function(samples) {
+    # One row tells of most tables that they are none.
+    if (!is_counts(samples$x[1L, ]) || !is_counts(samples$x) ||
+        !is_counts(samples$y)) {
+        return(FALSE)
+    }
+    values <- rbind(samples$x, samples$y)
+    mean <- colMeans(values)
+    variance <- colMeans(sweep(values, 2L, mean)^2)
+    max(values) >= 100 && stats::median(variance / pmax(mean, 1)) >= 5
 }

@@ -151,26 +151,28 @@ match_columns <- function(x, y) {
                 "Name the columns of both to have them matched by name."
         )
     }
+    if (identical(colnames(x), colnames(y))) return(y)
+    if (!setequal(colnames(x), colnames(y))) stop_other_columns(x, y)
+    y[, colnames(x), drop = FALSE]
+}
+
+stop_other_columns <- function(x, y) {
     only_x <- setdiff(colnames(x), colnames(y))
     only_y <- setdiff(colnames(y), colnames(x))
-    if (length(only_x) > 0L || length(only_y) > 0L) {
-        stop_kliep(
-            "dimension",
-            paste0(
-                "`x` and `y` must have the same columns: got ", ncol(x),
-                " and ", ncol(y), ".",
-                if (length(only_x) > 0L)
-                    paste0("\nOnly in `x`: ", name_some(only_x), "."),
-                if (length(only_y) > 0L)
-                    paste0("\nOnly in `y`: ", name_some(only_y), ".")
-            ),
-            hint = if (length(only_x) == ncol(x) && nrow(x) == nrow(y))
-                hint_transpose() else
-                "Subset both to `intersect(colnames(x), colnames(y))`."
-        )
-    }
-    if (identical(colnames(x), colnames(y))) return(y)
-    y[, colnames(x), drop = FALSE]
+    stop_kliep(
+        "dimension",
+        paste0(
+            "`x` and `y` must have the same columns: got ", ncol(x),
+            " and ", ncol(y), ".",
+            if (length(only_x) > 0L)
+                paste0("\nOnly in `x`: ", name_some(only_x), "."),
+            if (length(only_y) > 0L)
+                paste0("\nOnly in `y`: ", name_some(only_y), ".")
+        ),
+        hint = if (length(only_x) == ncol(x) && nrow(x) == nrow(y))
+            hint_transpose() else
+            "Subset both to `intersect(colnames(x), colnames(y))`."
+    )
 }
 
 # A constant column cannot be divided by its standard deviation.
