@@ -8,6 +8,8 @@
 #' @param x A `SummarizedExperiment`, or what extends it: the one that the
 #'   samples came from, or another one with the same variables.
 #' @inheritParams as_igraph
+#' @param object A path, a fit, a selection, a test, a stability selection or an
+#'   inference.
 #' @param label The names that the variables of the result have, where these are
 #'   not the row names of `x`: what was given as `label` to [two_samples()].
 #' @param prefix What the names of the new columns begin with.
