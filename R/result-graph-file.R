@@ -387,8 +387,7 @@ csv_lines <- function(tables) {
                paste0("\"", gsub("\"", "\"\"", clean_text(column),
                                  fixed = TRUE), "\""))
     })
-    table[] <- lapply(table, function(column) ifelse(is.na(column), "",
-                                                     column))
+    table[is.na(table)] <- ""
     c(paste(names(table), collapse = ","),
       do.call(paste, c(unname(table), sep = ",", recycle0 = TRUE)))
 }
