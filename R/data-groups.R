@@ -43,13 +43,13 @@ find_group <- function(group, known, values, known_as) {
     check_group(group, n, ncol(values))
 }
 
-known_column <- function(name, known, known_as, why = "to group by") {
+known_column <- function(name, known, known_as, wanted = "to group by") {
     if (name %in% names(known)) return(known[[name]])
     distance <- utils::adist(name, names(known), ignore.case = TRUE)
     near <- names(known)[which(distance == min(Inf, distance) & distance <= 3)]
     stop_kliep(
-        if (why == "to group by") "group" else "label",
-        paste0("There is no `", name, "` ", why, "; the ", known_as, " are ",
+        if (wanted == "to name variables by") "label" else "group",
+        paste0("There is no `", name, "` ", wanted, "; the ", known_as, " are ",
                if (length(names(known)) > 0L) name_some(names(known), 20L) else
                    "none", "."),
         hint = if (length(near) > 0L) paste0("Did you mean `", near[1L], "`?")

@@ -140,7 +140,7 @@ find_label <- function(x, label, rows) {
     is_set <- inherits(x, "ExpressionSet")
     known <- as.list(if (is_set) Biobase::fData(x) else
         SummarizedExperiment::rowData(x))
-    column <- known_column(label, known, why = "to name variables by",
+    column <- known_column(label, known, wanted = "to name variables by",
                            known_as = paste0("columns of `", if (is_set)
                                "fData" else "rowData", "(x)`"))
     as.character(as.vector(column))
