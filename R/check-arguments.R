@@ -72,8 +72,47 @@ check_fraction <- function(value, arg, class = "argument") {
                              "excluded: got ", format(value), "."))
 }
 
+# The name of a file that `what` can be written to.
+check_new_file <- function(file, what, example) {
+    if (!is_string(file) || file == "") {
+        stop_kliep("file", paste0("`file` must be the name of a file: got ",
+                                  describe(file), "."))
+    }
+    file <- path.expand(file)
+    folder <- dirname(file)
+    why <- if (!dir.exists(folder)) paste0("there is no folder `", folder, "`")
+    else if (dir.exists(file)) paste0("`", file, "` is a folder")
+    else if (!can_write(file)) paste0("no permission to write `", file, "`")
+    if (is.null(why)) return(file)
+    stop_kliep("file", paste0(what, " cannot be written: ", why, "."),
+               hint = paste0("Choose another `file`, such as `", example,
+                             "`."))
+}
+
+# A file is replaced by way of its folder.
+can_write <- function(file) {
+    writable <- function(path) unname(file.access(path, 2L)) == 0L
+    writable(dirname(file)) && (!file.exists(file) || writable(file))
+}
+
+# Arguments of glmnet, and what they are called here.
+stop_other_word <- function(word, known, fun) {
+    if (!word %in% c("lambda", "s") || !"lambda2" %in% known) {
+        return(invisible())
+    }
+    stop_kliep(
+        "dots",
+        paste0("`", fun, "()` has no argument `", word, "`."),
+        hint = if (word == "s" || !"lambda1" %in% known)
+            "The penalty on the number of edges is `lambda2`." else
+            paste("The penalty on the number of edges is `lambda2`, the ridge",
+                  "penalty is `lambda1`.")
+    )
+}
+
 # Arguments nobody will read are typing errors: say so, and what was meant.
 check_dots <- function(given, known, fun) {
+    known <- setdiff(known, "...")
     unused <- setdiff(names(given), known)
     unnamed <- if (is.null(names(given))) length(given) else
         sum(names(given) == "")
@@ -85,6 +124,7 @@ check_dots <- function(given, known, fun) {
                                   " too many, without a name."),
                    hint = "Name the arguments.")
     }
+    stop_other_word(unused[1L], known, fun)
     distance <- utils::adist(unused[1L], known, ignore.case = TRUE)
     near <- known[distance == min(distance) & distance <= 3]
     stop_kliep(

@@ -212,7 +212,7 @@ glasso_solve <- function(covariance, penalty, last, control) {
 
 # A covariance that is not allowed at this penalty or not positive definite
 # sends the package into an endless loop: bring the last one within reach, or
-# start anew.
+# start again.
 glasso_start <- function(last, covariance, penalty) {
     if (is.null(last)) return(NULL)
     excess <- last$w - covariance

@@ -3,7 +3,7 @@
 
 #' Two networks by maximum likelihood with importance sampling
 #'
-#' Both estimate the networks of the two samples, with densities
+#' Estimates the networks of both samples, with densities
 #' \eqn{p(z; \theta) = e^{\theta^\top f(z)} / Z(\theta)}{
 #' p(z; theta) = exp(theta' f(z)) / Z(theta)}, and take the difference of their
 #' parameters as the change. The normaliser, which has no closed form but for
@@ -41,7 +41,7 @@
 #'
 #' @section Variables alone:
 #' Without features of single variables there is no density: `is_glasso_path()`
-#' therefore leaves them unpenalised unless told otherwise, and starts from
+#' therefore leaves them unpenalised unless specified otherwise, and starts from
 #' independent variables.
 #'
 #' @section Features:

@@ -50,7 +50,7 @@ baseline_methods <- function() {
 
 is_baseline <- function(object) object$method != "kliep"
 
-# The same fit to other samples, over the same grid unless told.
+# The same fit to other samples, over the same grid unless specified.
 refit_baseline <- function(path, x, y, lambda2 = path$lambda2) {
     method <- baseline_methods()[[path$method]]
     do.call(method$fit, c(list(x, y, lambda2 = lambda2), path$arguments),
@@ -59,21 +59,18 @@ refit_baseline <- function(path, x, y, lambda2 = path$lambda2) {
 
 # What else a path has for each step, at one of them: rows of a table, one row
 # of another, one column of a matrix.
-baseline_at <- function(path, step) {
+baseline_at <- function(path, steps) {
     for (part in intersect(c("networks", "regressions"), names(path))) {
-        rows <- path[[part]][path[[part]]$step == step, ]
-        rows$step <- rep(1L, nrow(rows))
-        rownames(rows) <- NULL
-        path[[part]] <- rows
+        path[[part]] <- rows_at(path[[part]], steps)
     }
     for (part in intersect(c("log_normalizers", "effective_size"),
                            names(path))) {
-        path[[part]] <- path[[part]][step, ]
+        path[[part]] <- path[[part]][steps, ]
         rownames(path[[part]]) <- NULL
     }
     if (!is.null(path$variances)) {
         path$variances <- lapply(path$variances, function(values) {
-            values[, step, drop = FALSE]
+            values[, steps, drop = FALSE]
         })
     }
     path

@@ -18,15 +18,18 @@ load_class_of <- function(x) {
 }
 
 from_assays <- function(x, y, group, contrast, assay, choice) {
-    values <- assay_values(x, assay)
+    values <- labelled_values(x, assay, choice$label)
     if (!is.null(y)) {
         if (!inherits(y, c("SummarizedExperiment", "ExpressionSet"))) {
             stop_kliep("type", paste0("`y` must be of the kind of `x`, ",
                                       describe(x), ": got ", describe(y), "."))
         }
         refuse_others(list(group = group, contrast = contrast), x)
-        return(from_tables(values, assay_values(y, assay), choice))
+        other <- labelled_values(y, assay, choice$label)
+        choice["label"] <- list(NULL)
+        return(from_tables(values, other, choice))
     }
+    choice["label"] <- list(NULL)
     known_as <- paste0("columns of `", if (inherits(x, "ExpressionSet"))
         "pData" else "colData", "(x)`")
     if (is.null(group)) {
@@ -40,6 +43,12 @@ from_assays <- function(x, y, group, contrast, assay, choice) {
     }
     group <- find_group(group, known_of_samples(x), values, known_as)
     from_groups(values, group, contrast, choice)
+}
+
+labelled_values <- function(x, assay, label) {
+    values <- assay_values(x, assay)
+    if (is.null(label)) return(values)
+    label_columns(values, find_label(x, label, colnames(values)))
 }
 
 # Observations in rows; sparse where the assay is.

@@ -5,6 +5,7 @@
 from_groups <- function(values, group, contrast, choice) {
     if (anyNA(group) && choice$na != "omit") stop_missing_group(group, values)
     conditions <- check_contrast(contrast, levels(group))
+    values <- label_columns(values, choice$label)
     values <- pick_variables(values, choice$variables)
     if (anyNA(group)) {
         inform_kliep("missing", paste0(
@@ -39,23 +40,23 @@ find_group <- function(group, known, values, known_as) {
                    !anyDuplicated(names(group))) {
         group <- group[rownames(values)]
     }
-    check_group(group, n)
+    check_group(group, n, ncol(values))
 }
 
-known_column <- function(name, known, known_as) {
+known_column <- function(name, known, known_as, wanted = "to group by") {
     if (name %in% names(known)) return(known[[name]])
     distance <- utils::adist(name, names(known), ignore.case = TRUE)
     near <- names(known)[which(distance == min(Inf, distance) & distance <= 3)]
     stop_kliep(
-        "group",
-        paste0("There is no `", name, "` to group by; the ", known_as, " are ",
+        if (wanted == "to name variables by") "label" else "group",
+        paste0("There is no `", name, "` ", wanted, "; the ", known_as, " are ",
                if (length(names(known)) > 0L) name_some(names(known), 20L) else
                    "none", "."),
         hint = if (length(near) > 0L) paste0("Did you mean `", near[1L], "`?")
     )
 }
 
-check_group <- function(group, n) {
+check_group <- function(group, n, columns = 0L) {
     # A column of Bioconductor may be of a class of its own, such as Rle.
     if (isS4(group)) group <- as.vector(group)
     if (!is.atomic(group) || length(dim(group)) > 1L) {
@@ -69,7 +70,9 @@ check_group <- function(group, n) {
                    count_of(n, "observation"), ": got ", length(group), "."),
             hint = if (is_column_name(group, n))
                 paste("A matrix has no columns to group by: give the values,",
-                      "or a data frame.")
+                      "or a data frame.") else if (length(group) == columns)
+                paste0("`x` has ", columns, " columns: if these are the ",
+                       "observations, transpose it, `t(x)`.")
         )
     }
     if (is.factor(group)) return(droplevels(group))

@@ -27,7 +27,7 @@
 #' Transformed samples are a copy that a fit knows nothing about. To fit, test
 #' or choose by normal scores, give the samples as they are and
 #' [`feat_nonparanormal()`][feat_nonparanormal] as features: they are
-#' `"shrinkage"`, made anew of every resample, and new observations are mapped
+#' `"shrinkage"`, recomputed in every resample, and new observations are mapped
 #' alike.
 #'
 #' @param x,y One sample, or two with the same columns: numeric matrices or

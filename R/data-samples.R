@@ -5,6 +5,7 @@
 # Both samples as double matrices with the same columns in the same order.
 # Ising features bring their own coding of what a column holds.
 check_samples <- function(x, y, features = NULL, least = 2L) {
+    stop_transposed(x, y)
     coded <- if (identical(features$family, "ising")) code_two_valued(x, y)
     x <- check_sample(if (is.null(coded)) x else coded$x, "x", least)
     y <- check_sample(if (is.null(coded)) y else coded$y, "y", least)
@@ -37,6 +38,7 @@ check_sample <- function(sample, arg, least = 2L) {
         )
     }
     check_finite(sample, arg)
+    stop_moments(sample, arg)
     sample
 }
 
@@ -145,31 +147,40 @@ match_columns <- function(x, y) {
             "dimension",
             paste0("`x` and `y` must have the same columns: got ", ncol(x),
                    " and ", ncol(y), "."),
-            hint = "Name the columns of both to have them matched by name."
-        )
-    }
-    only_x <- setdiff(colnames(x), colnames(y))
-    only_y <- setdiff(colnames(y), colnames(x))
-    if (length(only_x) > 0L || length(only_y) > 0L) {
-        stop_kliep(
-            "dimension",
-            paste0(
-                "`x` and `y` must have the same columns: got ", ncol(x),
-                " and ", ncol(y), ".",
-                if (length(only_x) > 0L)
-                    paste0("\nOnly in `x`: ", name_some(only_x), "."),
-                if (length(only_y) > 0L)
-                    paste0("\nOnly in `y`: ", name_some(only_y), ".")
-            ),
-            hint = "Subset both to `intersect(colnames(x), colnames(y))`."
+            hint = if (nrow(x) == nrow(y)) hint_transpose() else
+                "Name the columns of both to have them matched by name."
         )
     }
     if (identical(colnames(x), colnames(y))) return(y)
+    if (!setequal(colnames(x), colnames(y))) stop_other_columns(x, y)
     y[, colnames(x), drop = FALSE]
+}
+
+stop_other_columns <- function(x, y) {
+    only_x <- setdiff(colnames(x), colnames(y))
+    only_y <- setdiff(colnames(y), colnames(x))
+    stop_kliep(
+        "dimension",
+        paste0(
+            "`x` and `y` must have the same columns: got ", ncol(x),
+            " and ", ncol(y), ".",
+            if (length(only_x) > 0L)
+                paste0("\nOnly in `x`: ", name_some(only_x), "."),
+            if (length(only_y) > 0L)
+                paste0("\nOnly in `y`: ", name_some(only_y), ".")
+        ),
+        hint = if (length(only_x) == ncol(x) && nrow(x) == nrow(y))
+            hint_transpose() else
+            "Subset both to `intersect(colnames(x), colnames(y))`."
+    )
 }
 
 # A constant column cannot be divided by its standard deviation.
 check_constant <- function(samples, standardize) {
+    if (standardize == "within") {
+        apart <- tells_samples_apart(samples$x, samples$y)
+        stop_conditions(samples$variables[apart])
+    }
     constant <- switch(
         standardize,
         within = is_constant(samples$x) | is_constant(samples$y),

@@ -15,9 +15,9 @@
 #'   other one being `y`;
 #' * one table with all observations, and `group`, a factor or vector that says
 #'   which condition each is of; for a data frame also the name of its column
-#'   with the conditions, which is then no variable;
+#'   with the conditions, which is then not a variable;
 #' * a formula `~ condition`, and the table as `data`: the columns that the
-#'   formula uses are no variables;
+#'   formula uses are not variables;
 #' * a `SummarizedExperiment` (also a `RangedSummarizedExperiment` or a
 #'   `SingleCellExperiment`) or an `ExpressionSet`, with variables such as genes
 #'   in rows, and `group`, the name of a column of `colData(x)` or `pData(x)`,
@@ -59,6 +59,13 @@
 #'   largest variance over the observations of both conditions together, without
 #'   missing ones. `NULL` keeps all.
 #' @param na What to do about missing values; see the section below.
+#' @param label What to call the variables, from here on and in every result,
+#'   picture, report and file: the name of a column of `rowData(x)` or
+#'   `fData(x)`, such as that with the symbols of genes; or the names
+#'   themselves, one for each variable, or matched by the names of `label`. A
+#'   variable without one keeps its own; of variables with the same name, such
+#'   as probes of one gene, each has its own added in brackets. `variables` goes
+#'   by these names.
 #' @param ... The arguments below, as far as they go with what `x` is.
 #'
 #' @return A list of `x` and `y`, matrices or data frames with observations in
@@ -93,9 +100,9 @@ two_samples <- function(x, y = NULL, ...) {
 two_samples.default <- function(x, y = NULL, group = NULL, contrast = NULL,
                                 variables = NULL, top_variable = NULL,
                                 na = c("error", "omit", "impute_median"),
-                                ...) {
+                                label = NULL, ...) {
     refuse_others(list(...), x)
-    choice <- check_choices(variables, top_variable, na)
+    choice <- check_choices(variables, top_variable, na, label)
     if (is.null(group)) {
         stop_without_other(x, y)
         refuse_others(list(contrast = contrast), x)
@@ -134,20 +141,22 @@ two_samples.formula <- function(x, y = NULL, data = NULL, contrast = NULL,
 #' @export
 two_samples.SummarizedExperiment <- function(
     x, y = NULL, group = NULL, contrast = NULL, assay = NULL, variables = NULL,
-    top_variable = NULL, na = c("error", "omit", "impute_median"), ...) {
+    top_variable = NULL, na = c("error", "omit", "impute_median"),
+    label = NULL, ...) {
     refuse_others(list(...), x)
     from_assays(x, y, group, contrast, assay,
-                check_choices(variables, top_variable, na))
+                check_choices(variables, top_variable, na, label))
 }
 
 #' @rdname two_samples
 #' @export
 two_samples.ExpressionSet <- function(
     x, y = NULL, group = NULL, contrast = NULL, assay = NULL, variables = NULL,
-    top_variable = NULL, na = c("error", "omit", "impute_median"), ...) {
+    top_variable = NULL, na = c("error", "omit", "impute_median"),
+    label = NULL, ...) {
     refuse_others(list(...), x)
     from_assays(x, y, group, contrast, assay,
-                check_choices(variables, top_variable, na))
+                check_choices(variables, top_variable, na, label))
 }
 
 #' @rdname two_samples
@@ -165,7 +174,8 @@ two_samples.network_pair <- function(x, y = NULL, variables = NULL,
 
 # The arguments of two_samples() that stand in the `...` of other functions.
 sample_arguments <- function() {
-    c("group", "contrast", "assay", "data", "variables", "top_variable", "na")
+    c("group", "contrast", "assay", "data", "variables", "top_variable", "na",
+      "label")
 }
 
 # The two samples of a call, the names of their conditions, and `rest`, what
@@ -237,7 +247,7 @@ refuse_others <- function(given, x) {
 
 # Two tables: what is not asked for is left as it is, for the checks of a fit.
 from_tables <- function(x, y, choice) {
-    parts <- list(x = x, y = y)
+    parts <- label_tables(list(x = x, y = y), choice$label)
     asked <- !is.null(choice$variables) || !is.null(choice$top_variable) ||
         choice$na != "error"
     if (asked) {
@@ -252,4 +262,14 @@ from_tables <- function(x, y, choice) {
                                  choice$na)
     }
     c(parts, list(conditions = NULL))
+}
+
+# Without names of its own, `label` is in the order of the columns of `x`.
+label_tables <- function(parts, label) {
+    known <- colnames(parts$x)
+    if (is.null(names(label)) && !is.null(known) &&
+        length(label) == length(known)) {
+        label <- stats::setNames(as.character(label), known)
+    }
+    lapply(parts, label_columns, label)
 }

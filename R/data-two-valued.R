@@ -1,7 +1,7 @@
 # Columns with two values, in whatever type they come, as -1 and +1.
 
 # What the two values of every column are, over both samples, and the samples
-# recoded. What is no table of columns is left to the checks that follow.
+# recoded. What is not a table of columns is left to the checks that follow.
 code_two_valued <- function(x, y) {
     both <- list(x = two_valued_columns(x), y = two_valued_columns(y))
     if (any(vapply(both, is.null, NA))) return(NULL)
@@ -15,10 +15,23 @@ code_two_valued <- function(x, y) {
         two_values(column, if (!is.na(other)) both$y[[other]], name)
     }, both$x, at, labels[seq_along(both$x)])
     coding <- stats::setNames(coding, labels[seq_along(both$x)])
+    stop_split(both, at, names(coding))
     names_y <- if (by_name) names(both$y) else names(coding)[seq_along(both$y)]
     list(x = recode(both$x, coding[seq_along(both$x)], names(both$x)),
          y = recode(both$y, coding[names_y], names(both$y)),
          coding = coding)
+}
+
+# The column with the conditions has two values, too.
+stop_split <- function(both, at, labels) {
+    apart <- vapply(seq_along(both$x), function(u) {
+        other <- if (!is.na(at[u])) both$y[[at[u]]]
+        values <- lapply(list(both$x[[u]], other), function(column) {
+            unique(as.character(column[!is.na(column)]))
+        })
+        all(lengths(values) == 1L) && values[[1L]] != values[[2L]]
+    }, NA)
+    stop_conditions(labels[apart])
 }
 
 # New observations in the coding of a fit; what has other columns is left to

@@ -1,6 +1,7 @@
-# Which of the variables are used: by name or number, or by their variance.
+# Which of the variables are used, by name or number or by their variance, and
+# what they are called.
 
-check_choices <- function(variables, top_variable, na) {
+check_choices <- function(variables, top_variable, na, label = NULL) {
     if (!is.null(variables) && !is_variable_set(variables)) {
         stop_kliep("variables",
                    paste0("`variables` must hold names or column numbers, ",
@@ -11,7 +12,8 @@ check_choices <- function(variables, top_variable, na) {
                                     least = 2)
     }
     list(variables = variables, top_variable = top_variable,
-         na = check_choice(na, "na", c("error", "omit", "impute_median")))
+         na = check_choice(na, "na", c("error", "omit", "impute_median")),
+         label = check_label_argument(label))
 }
 
 pick_variables <- function(values, variables) {
@@ -81,4 +83,65 @@ joint_variance <- function(sums) {
     variance <- (x$squares + y$squares + apart) / (n - 1)
     infinite <- x$n > 0 & !is.finite(x$mean) | y$n > 0 & !is.finite(y$mean)
     ifelse(infinite, Inf, ifelse(n < 2, -Inf, variance))
+}
+
+# ---- what they are called --------------------------------------------------
+
+check_label_argument <- function(label) {
+    if (is.null(label) || is.factor(label) || is.character(label)) {
+        return(label)
+    }
+    stop_kliep("label", paste0("`label` must hold names of the variables: got ",
+                               describe(label), "."))
+}
+
+# The table with its columns called by their labels, from here on and
+# everywhere: in results, pictures, reports and files.
+label_columns <- function(values, label) {
+    if (is.null(label) || length(dim(values)) != 2L) return(values)
+    known <- colnames(values)
+    label <- match_label(label, known, ncol(values))
+    colnames(values) <- unique_labels(label, known)
+    values
+}
+
+# One label for each column: by the names of `label`, or by place.
+match_label <- function(label, known, n) {
+    if (!is.null(names(label)) && !is.null(known)) {
+        return(as.character(label)[match(known, names(label))])
+    }
+    if (length(label) == n) return(as.character(label))
+    stop_kliep(
+        "label",
+        paste0("`label` must have one name for each of ",
+               count_of(n, "variable"), ": got ", length(label), "."),
+        hint = paste("Or give it names, to be matched with those of the",
+                     "variables.")
+    )
+}
+
+# Two probes of one gene have the same symbol: both say which they are. One
+# without a label keeps its own name.
+unique_labels <- function(label, known) {
+    if (is.null(known)) known <- paste0("V", seq_along(label))
+    absent <- is.na(label) | label == ""
+    label[absent] <- known[absent]
+    twice <- label %in% label[duplicated(label)] & label != known
+    label[twice] <- paste0(label[twice], " (", known[twice], ")")
+    make.unique(label)
+}
+
+# The labels of the rows of an object of Bioconductor: a column of what is known
+# of them, or as given.
+find_label <- function(x, label, rows) {
+    if (!is_column_name(label, nrow(x))) {
+        return(match_label(label, rows, nrow(x)))
+    }
+    is_set <- inherits(x, "ExpressionSet")
+    known <- as.list(if (is_set) Biobase::fData(x) else
+        SummarizedExperiment::rowData(x))
+    column <- known_column(label, known, wanted = "to name variables by",
+                           known_as = paste0("columns of `", if (is_set)
+                               "fData" else "rowData", "(x)`"))
+    as.character(as.vector(column))
 }

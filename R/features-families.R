@@ -13,8 +13,8 @@ product_features <- function(family, power, pair, single, settings = list(),
 
 #' Gaussian features
 #'
-#' The features of a Gaussian Markov network: an edge has the product of its
-#' two variables, a variable alone its square,
+#' Describes a Gaussian Markov network: an edge has the product of its two
+#' variables, a variable alone its square,
 #' \deqn{f_{uv}(x) = x_u x_v, \qquad f_{uu}(x) = x_u^2.}{
 #'     f_uv(x) = x_u x_v,  f_uu(x) = x_u^2.}
 #' With `linear = TRUE` a variable alone has
@@ -47,7 +47,7 @@ feat_gaussian <- function(linear = FALSE) {
 
 #' Nonparanormal features
 #'
-#' The features of a Gaussian Markov network of transformed variables
+#' Describes a Gaussian Markov network of transformed variables
 #' \eqn{s_u = h_u(x_u)}{s_u = h_u(x_u)}: an edge has the product of its two
 #' transformed variables, a variable alone the square of its own,
 #' \deqn{f_{uv}(x) = s_u s_v, \qquad f_{uu}(x) = s_u^2.}{
@@ -69,7 +69,7 @@ feat_gaussian <- function(linear = FALSE) {
 #' mean zero and variance one in the same way, which matters where there are
 #' ties. `"none"` is refused.
 #'
-#' Scores are made anew wherever a fit is made: of each half, fold, window and
+#' Scores are recomputed for every fit: of each half, fold, window and
 #' shuffle. [kliep_test()] with `align = TRUE` shuffles observations by their
 #' scores within the samples, so that the distributions of single variables
 #' make no difference to it; [kliep_infer()] shuffles the scores themselves.
@@ -122,8 +122,8 @@ feat_nonparanormal <- function(power = NULL) {
 
 #' Polynomial features
 #'
-#' Polynomials up to a total `degree` \eqn{k}: an edge has products of those of
-#' its two variables, a variable alone its own,
+#' Describes dependence by polynomials up to a total `degree` \eqn{k}: an edge
+#' has products of those of its two variables, a variable alone its own,
 #' \deqn{f_{uv}(x) = (p_i(x_u) p_j(x_v) : 1 \le i + j \le k), \qquad
 #'     f_{uu}(x) = (p_1(x_u), \ldots, p_k(x_u)).}{
 #'     f_uv(x) = (p_i(x_u) p_j(x_v) : 1 <= i + j <= k),
@@ -201,8 +201,8 @@ polynomial_weights <- function(degree) {
 
 #' Ising features
 #'
-#' The features of an Ising network, for variables with two values: an edge has
-#' the product of its two variables, a variable alone has none,
+#' Describes an Ising network, for variables with two values: an edge has the
+#' product of its two variables, a variable alone has no feature,
 #' \deqn{f_{uv}(x) = x_u x_v, \qquad x_u \in \{-1, +1\}.}{
 #'     f_uv(x) = x_u x_v,  x_u in {-1, +1}.}
 #' This is the family to use for binary data, be it coded 0/1, -1/+1, `FALSE`
@@ -236,7 +236,8 @@ feat_ising <- function() {
 
 #' Radial features
 #'
-#' An edge has one feature, which falls with the distance of its two variables,
+#' Describes an edge by one feature, which falls with the distance of its two
+#' variables,
 #' \deqn{f_{uv}(x) = e^{-(x_u - x_v)^2 / (2 \sigma^2)};}{
 #'     f_uv(x) = exp(-(x_u - x_v)^2 / (2 sigma^2));}
 #' a variable alone has none. It sees whether two variables stay close to each
@@ -261,7 +262,8 @@ feat_rbf <- function(sigma = 1) {
 
 #' Features of your own
 #'
-#' Any functions of a pair of variables and of a variable alone,
+#' Describes edges by any function of two variables, and variables alone by any
+#' function of one,
 #' \deqn{f_{uv}(x) = \mathtt{pair}(x_u, x_v), \qquad
 #'     f_{uu}(x) = \mathtt{single}(x_u).}{
 #'     f_uv(x) = pair(x_u, x_v),  f_uu(x) = single(x_u).}
@@ -304,7 +306,8 @@ feat_custom <- function(pair, single = NULL) {
 
 #' Features of larger cliques
 #'
-#' Factors of any sets of variables, not only of pairs: the factor of a set
+#' Describes dependence among sets of variables, not only pairs: the factor of a
+#' set
 #' \eqn{C} has the features \eqn{f_C(x) = \mathtt{fun}(x_C)}{f_C(x) =
 #' fun(x_C)}, by default the product of its variables,
 #' \eqn{\prod_{u \in C} x_u}{prod(x_u : u in C)}.

@@ -166,7 +166,7 @@ where_text <- function(features, stack, set) {
 }
 
 # `f(z)'theta` on the rows of `z`, one column for each step, from the factors
-# that are off zero.
+# that are not zero.
 table_scores <- function(features, z, coefficients, steps) {
     scores <- matrix(0, nrow(z), steps)
     factors <- split(seq_len(nrow(coefficients)),

@@ -1,5 +1,8 @@
 #' Settings of the solver, and what a result keeps
 #'
+#' Sets how accurately a fit is solved and on how many threads, and whether its
+#' result carries the samples.
+#'
 #' @param tol The accuracy at which a fit counts as converged; see the section
 #'   on convergence in [kliep_path()].
 #' @param max_iter The most iterations spent on one value of `lambda2`.

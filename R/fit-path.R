@@ -152,11 +152,11 @@
 #'   `lambda_min_ratio = NULL` is 0.1 for few variables and rises with their
 #'   number, to about 0.6 for 10,000: far enough to detect some ten factors
 #'   for each observation where nothing has changed.
-#' @param penalty_factor The weights \eqn{w_t}, one unless told: one number,
-#'   `c(single = , edge = )` for variables alone and for edges, a symmetric
-#'   matrix with one row and column for each variable (matched by name where
-#'   it has names), or its values `m[upper.tri(m, diag = TRUE)]`. Zero leaves
-#'   a factor unpenalised and `Inf` keeps it out.
+#' @param penalty_factor The weights \eqn{w_t}, one unless specified: one
+#'   number, `c(single = , edge = )` for variables alone and for edges, a
+#'   symmetric matrix with one row and column for each variable (matched by
+#'   name where it has names), or its values `m[upper.tri(m, diag = TRUE)]`.
+#'   Zero leaves a factor unpenalised and `Inf` keeps it out.
 #' @param penalty How the penalty grows with the size of a factor; see the
 #'   section below.
 #' @param gamma The shape of an adaptive or a minimax concave penalty, positive.
@@ -184,6 +184,8 @@
 #'   [two_samples()]. For `kliep_change()` also `penalty_factor`, `penalty`,
 #'   `gamma`, `robust`, `standardize`, `direction`, `normalizer`, `solver` and
 #'   `control`, as above.
+#' @param lambda Not used: an error names `lambda2`, which other packages call
+#'   `lambda`, and `lambda1`.
 #'
 #' @return An object of class `kliep_path`, a kind of `change_path`, with
 #'   [print()] and [summary()] methods, [`coef()`][coef.change_path], [edges()],
@@ -224,8 +226,11 @@ kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                        normalizer = c("auto", "gaussian", "empirical"),
                        solver = c("auto", "primal", "dual"),
                        control = kliep_control(),
-                       progress = interactive(), spec = NULL, ...) {
+                       progress = interactive(), spec = NULL, ..., lambda) {
     call <- match.call()
+    if (!missing(lambda)) {
+        stop_other_word("lambda", names(formals()), "kliep_path")
+    }
     given <- given_settings()
     found <- take_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments()),
@@ -239,8 +244,12 @@ kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
 #' @rdname kliep_path
 #' @export
 kliep_change <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
-                         lambda2, ..., progress = interactive(), spec = NULL) {
+                         lambda2, ..., progress = interactive(), spec = NULL,
+                         lambda) {
     call <- match.call()
+    if (!missing(lambda)) {
+        stop_other_word("lambda", names(formals()), "kliep_change")
+    }
     given <- given_settings()
     found <- take_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments(),

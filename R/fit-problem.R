@@ -4,6 +4,7 @@
 # A path, from what users give.
 fit_spec <- function(spec, found, progress, call) {
     samples <- as_samples(found, spec$features)
+    notice_samples(found, samples, spec$features)
     problem <- new_problem(spec, samples)
     path <- fit_problem(problem, samples, call,
                         if (progress) progress_bar("Fitting the path"))
@@ -126,10 +127,11 @@ penalty_by_factor <- function(penalty, features, d) {
     by_factor
 }
 
-# The variables of factors by number: (1, 1), (1, 2), (2, 2), (1, 3), ...
-factor_pairs <- function(factor) {
-    to <- ceiling((sqrt(8 * factor + 1) - 1) / 2)
-    list(from = as.integer(factor - to * (to - 1) / 2), to = as.integer(to))
+# A function that makes a bar of a name where progress is wanted, for work of
+# several steps. A bar ends with the function that asked for it.
+progress_bars <- function(progress, frame = parent.frame()) {
+    force(frame)
+    function(name) if (progress) progress_bar(name, frame)
 }
 
 # A function of (done, total) that draws a bar; `shield_progress()` sees to it

@@ -62,7 +62,10 @@ kliep_spec <- function(features = feat_gaussian(), lambda1 = 0.1,
                        direction = c("symmetric", "p/q", "q/p"),
                        normalizer = c("auto", "gaussian", "empirical"),
                        solver = c("auto", "primal", "dual"),
-                       control = kliep_control()) {
+                       control = kliep_control(), lambda) {
+    if (!missing(lambda)) {
+        stop_other_word("lambda", names(formals()), "kliep_spec")
+    }
     features <- check_features(features)
     lambda1 <- check_lambda1(lambda1)
     penalty <- check_penalty(penalty)
@@ -103,7 +106,7 @@ kliep_spec_paper <- function(features = feat_gaussian(), ...) {
 # The only place the class is set.
 new_kliep_spec <- function(fields) structure(fields, class = "kliep_spec")
 
-spec_arguments <- function() names(formals(kliep_spec))
+spec_arguments <- function() setdiff(names(formals(kliep_spec)), "lambda")
 
 # ---- from what users give --------------------------------------------------
 

@@ -3,10 +3,10 @@
 
 #' Find the edges that changed, in one call
 #'
-#' Looks at the two samples, takes features that suit them, tests every edge,
-#' and reports those that changed such that the expected share of false ones
-#' among them is at most `fdr`. Where nothing has changed, it says so. The
-#' reasons come in plain words.
+#' Finds the edges that changed between two samples, such that the expected
+#' share of false ones among them is at most `fdr`. It looks at the samples,
+#' chooses features that suit them, tests every edge, and gives its reasons.
+#' Where no change is found, it says so.
 #'
 #' @section What is chosen:
 #' Columns that all have two values: [feat_ising()]. Numeric columns:
@@ -57,7 +57,8 @@ stop_chosen_features <- function() {
     stop_kliep(
         "dots",
         "`kliep_auto()` chooses the features itself: got `features`.",
-        hint = "`kliep_infer()` takes features of yours."
+        hint = paste("`kliep_infer()` tests edges by features of your choice,",
+                     "`kliep_select()` chooses among several by likelihood.")
     )
 }
 

@@ -183,6 +183,7 @@ kliep_debias <- function(x, y = NULL, spec = NULL, edges = NULL,
     spec <- as_spec(if (is.null(spec)) found$result else spec, found$rest)
     check_single_coefficient(spec$features)
     samples <- as_samples(found, spec$features, least = 10L)
+    notice_samples(found, samples, spec$features)
     spec <- settle_spec(spec, samples$variables)
     level <- check_fraction(level, "level")
     edges <- check_edges(edges, samples$variables)
@@ -551,6 +552,8 @@ check_draws <- function(object, type) {
 }
 
 #' Confidence intervals of an inference
+#'
+#' Returns a confidence interval for the change of every edge.
 #'
 #' @param object The result of [kliep_debias()].
 #' @param parm Which edges, by number of the row in `object$estimates`; all if

@@ -198,6 +198,7 @@ kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
 # What kliep_infer() and kliep_auto() have in common.
 test_all_edges <- function(found, spec, how, call) {
     samples <- as_samples(found, spec$features, least = 10L)
+    notice_samples(found, samples, spec$features)
     spec <- settle_spec(spec, samples$variables)
     closed <- has_closed_form(spec$features)
     if (closed) check_within(spec)
@@ -367,6 +368,8 @@ print.kliep_infer <- function(x, most = 10L, ...) {
 }
 
 #' Confidence intervals of an inference
+#'
+#' Returns a confidence interval for the change of every edge.
 #'
 #' @param object The result of [kliep_infer()].
 #' @param parm Which edges, by number of the row in `object$estimates`; all if

@@ -10,7 +10,7 @@
 find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     turned <- comes_second(samples$x, samples$y)
     if (turned) samples[c("x", "y")] <- samples[c("y", "x")]
-    draw <- function(name) if (progress) progress_bar(name)
+    draw <- progress_bars(progress)
     model <- feature_model(samples, spec)
     null <- logistic_null(model, shuffles, spec$control, draw("Shuffling"))
     path <- fit_problem(new_problem(screening_spec(spec), samples), samples,

@@ -24,12 +24,12 @@ find_changes <- function(x, y, fdr = 0.1, shuffles = 49L,
     check_score_memory(samples)
     turned <- comes_second(samples$x, samples$y)
     if (turned) samples[c("x", "y")] <- samples[c("y", "x")]
-    draw <- function(name) if (progress) progress_bar(name)
+    draw <- progress_bars(progress)
     null <- shuffle_null(samples, shuffles, control, draw("Shuffling"))
     near <- neighbour_tests(samples, control, draw("Regressing"))
     near$p_value <- p_from_null(near$z, null)
     scaled <- near[c("x", "y")]
-    path <- screening_path(scaled, control)
+    path <- screening_path(scaled, control, progress)
     # A support that holds less than what is found at .1 leaves changes out.
     chosen <- choose_support(score_given(scaled, null, control, max(fdr, 0.1)),
                              path, null)
@@ -197,11 +197,16 @@ freedom_left <- function(lost_x, lost_y, samples) {
 
 # Supports come from here. A selection that takes in too much makes a good
 # screen.
-screening_path <- function(scaled, control) {
-    suppressWarnings(classes = "kliep_warning", kliep_path(
+screening_path <- function(scaled, control, progress = FALSE) {
+    # What there is to say of the samples has been said.
+    quietly <- function(path) {
+        suppressMessages(suppressWarnings(path, classes = "kliep_warning"),
+                         classes = "kliep_message")
+    }
+    quietly(kliep_path(
         scaled$x$values, scaled$y$values, lambda1 = 0.1,
         direction = "symmetric", normalizer = "gaussian", nlambda = 60L,
-        standardize = "none", control = control
+        standardize = "none", control = control, progress = progress
     ))
 }
 

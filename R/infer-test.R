@@ -38,7 +38,7 @@
 #' form ([feat_gaussian()], [feat_nonparanormal()]) and `standardize =
 #' "within"`, it is that of [kliep_infer()]: the difference of the two
 #' correlations of every edge, divided by its standard error, which is estimated
-#' anew in every shuffle. The largest of them and the sum of their squares are
+#' in every shuffle. The largest of them and the sum of their squares are
 #' ranked among those of the shuffles, and the better of both ranks again, which
 #' gives the p-value; `test$global$test` is `"edges"`. For other features, other
 #' `standardize`, or fewer than ten observations in a sample, the statistic is
@@ -63,7 +63,7 @@
 #' whose distance shows as correlation in every shuffle. Samples that differ by
 #' three standard deviations then look changed nearly always. So `align = TRUE`
 #' brings the bulk of every variable to mean zero and variance one in `x` and in
-#' `y` before rows change places; each shuffle is then standardised anew. The
+#' `y` before rows change places; each shuffle is then standardised. The
 #' bulk is the variable with what lies beyond its 10 % and 90 % points moved
 #' there: mean and variance of all values would be at the mercy of a few where
 #' tails are heavy. `align = FALSE` shuffles observations as they are, which
@@ -100,7 +100,7 @@
 #'   package as `x`: the test is then about its samples, with its estimator,
 #'   and with the folds and the rule of a selection.
 #' @param spec The estimator: see [kliep_spec()]. As in [kliep_select()], a list
-#'   makes several candidates, among which every shuffle chooses anew.
+#'   makes several candidates, among which every shuffle makes its own choice.
 #' @param folds,rule As for [kliep_select()]. `NULL` is that of the selection
 #'   that is continued, and otherwise 5 folds and the highest score.
 #' @param ... How to find the two samples in `x`, where it holds both: see

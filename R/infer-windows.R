@@ -22,9 +22,9 @@
 #' @section Windows and the reference:
 #' A window never shares observations with the reference, which would hide
 #' changes and make tests invalid. Where the reference is a part of the series,
-#' windows begin anew after it, and before it if there is room: the first at the
-#' first observation of each stretch outside the reference, the others `step`
-#' further on, as long as all of a window lies within the stretch.
+#' windows start again after it, and before it if there is room: the first at
+#' the first observation of each stretch outside the reference, the others
+#' `step` further on, as long as all of a window lies within the stretch.
 #'
 #' @section Permutation filter:
 #' What cross-validation chooses is seldom sparse. With `n_perm` every window is
@@ -284,6 +284,8 @@ window_edges <- function(values, windows, tested) {
 # ---- methods ---------------------------------------------------------------
 
 #' When each edge appears
+#'
+#' Lists in which windows each edge was found.
 #'
 #' @param object The result of [kliep_windows()].
 #' @param ... Must be empty.

@@ -6,8 +6,13 @@
 #'
 #' * Bring your data: tables, formulas, objects of Bioconductor:
 #'   [two_samples()].
+#' * Find the edges that changed, in one call: [kliep_auto()].
+#' * Test, with features of your choice: [kliep_infer()] tests every edge,
+#'   [kliep_test()] shuffles the samples, [kliep_stability()] resamples them,
+#'   [kliep_debias()] has the published confidence intervals.
 #' * Fit: [kliep_path()] over a grid of penalties, [kliep_change()] at one;
-#'   [kliep_windows()] along a series.
+#'   [kliep_windows()] along a series. [kliep_select()] chooses features and
+#'   penalties by likelihood.
 #' * Choose what the factors look like: [feat_gaussian()].
 #' * Look: [edges()], [`coef()`][coef.change_path],
 #'   [`plot()`][plot.change_path], [`predict()`][predict.change_path], [hubs()].

@@ -1,10 +1,12 @@
 # Pictures of precision-recall curves and of comparisons. curve_lines() and
 # average_lines() compute what to draw; the autoplot() methods only draw.
 
-# Okabe-Ito colours, without the yellow that white paper swallows, and as many
-# types of lines for readers who cannot tell them apart.
+# Okabe-Ito colours, without the yellow that white paper swallows, then further
+# ones that differ from these; and types of lines for readers who cannot tell
+# them apart.
 method_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
-                    "#56B4E9", "#000000")
+                    "#56B4E9", "#000000", "#882255", "#999933", "#332288",
+                    "#8C510A", "#7F7F7F")
 method_lines <- c("solid", "42", "11", "4212", "82", "1242", "221222")
 
 # ---- what to draw ----------------------------------------------------------
@@ -95,7 +97,7 @@ autoplot.pr_curve <- function(object, type = c("pr", "roc"), ...) {
         ggplot2::geom_path(colour = colour_positive, linewidth = 0.7) +
         ggplot2::geom_point(data = points, colour = colour_positive,
                             size = 1.2) +
-        draw_best(points, type) +
+        draw_best(points, curve_lines(object, type)) +
         scale_unit_square() +
         label_axes(type) +
         theme_kliepnet()
@@ -136,8 +138,8 @@ plot.pr_average <- function(x, ...) {
 
 #' Plot a comparison of methods
 #'
-#' Mean precision-recall curves with a band of one standard error, a panel for
-#' each simulator, or the average precision of every run with its mean. The
+#' Draws mean precision-recall curves with a band of one standard error, a panel
+#' for each simulator, or the average precision of every run with its mean. The
 #' dotted lines are what guessing gives.
 #'
 #' @param object,x A [compare_methods()] table.
@@ -244,22 +246,43 @@ draw_guess <- function(type, guess, panel = NULL) {
                         linetype = "dotted", colour = "grey40")
 }
 
-# The point with the largest F1, named where there is room: below a falling
-# curve on the left or above it on the right, and below a rising one on the
-# right or above it on the left.
-draw_best <- function(points, type) {
+# The point with the largest F1, with its name beside the curve.
+draw_best <- function(points, curve) {
     best <- best_point(points)
     if (nrow(best) == 0L || best$f1 == 0) return(NULL)
     best$label <- paste0("F1 ", format(best$f1, digits = 2L), " at lambda2 ",
                          format(best$lambda2, digits = 2L))
+    place <- label_place(best, curve)
     list(
         ggplot2::geom_point(data = best, colour = colour_changed, size = 3,
                             shape = 17),
-        ggplot2::geom_text(ggplot2::aes(label = .data$label), data = best,
-                           hjust = if (best$x > 0.5) 1.07 else -0.07,
-                           vjust = if ((best$x > 0.5) == (type == "pr")) 1.8
-                           else -0.8, size = 3)
+        ggplot2::geom_text(ggplot2::aes(label = .data$label),
+                           data = cbind(place, label = best$label), size = 3)
     )
+}
+
+# The middle of a label near a point: of places around it, within the unit
+# square, the first that the curve does not cross, or crosses least.
+label_place <- function(best, curve, wide = 0.32, high = 0.06) {
+    along <- seq(0, 1, length.out = 500L)
+    # By the length of the curve, which may rise straight up.
+    long <- c(0, cumsum(sqrt(diff(curve$x)^2 + diff(curve$y)^2)))
+    at <- function(values) {
+        stats::approx(long / max(long), values, along, ties = "ordered")$y
+    }
+    x <- at(curve$x)
+    y <- at(curve$y)
+    places <- expand.grid(
+        x = best$x + c(-1, 1, 0) * (wide / 2 + 0.03),
+        y = best$y + c(-1, 1, -1.7, 1.7, 0, -2.5, 2.5) * high
+    )
+    inside <- abs(places$x - 0.5) <= (1 - wide) / 2 + 0.02 &
+        abs(places$y - 0.5) <= (1 - high) / 2 + 0.04
+    places <- places[inside, ]
+    crossed <- vapply(seq_len(nrow(places)), function(k) {
+        sum(abs(x - places$x[k]) < wide / 2 & abs(y - places$y[k]) < high / 2)
+    }, 0L)
+    places[which.min(crossed), ]
 }
 
 scale_unit_square <- function() {
@@ -281,9 +304,11 @@ scale_methods <- function(methods) {
     at <- seq_along(methods) - 1L
     cycle <- length(method_colours)
     colours <- stats::setNames(method_colours[at %% cycle + 1L], methods)
-    # Past the last colour each comes again with another line.
-    lines <- stats::setNames(method_lines[(at + at %/% cycle) %% cycle + 1L],
-                             methods)
+    # Past the last colour each comes again with another line: 12 colours leave
+    # the line of a method 5 further on among 7.
+    lines <- stats::setNames(
+        method_lines[at %% length(method_lines) + 1L], methods
+    )
     # A long row of names would leave the page.
     rows <- ggplot2::guide_legend(ncol = min(4L, length(methods)),
                                   byrow = TRUE)

@@ -218,12 +218,13 @@ draw_sized_points <- function(points) {
 # a vertex, and if possible no line. A number of rounds instead of a time
 # limit gives the same picture on every machine, and a seed of its own leaves
 # the caller's alone.
-draw_names <- function(points, lines = NULL, size = NULL) {
+draw_names <- function(points, lines = NULL, size = NULL,
+                       short = short_name) {
     if (is.null(size)) size <- if (sum(points$named) > 25L) 2.5 else 3
     keep <- intersect(c("x", "y", "name", "named", "network"), names(points))
     spots <- points[keep]
     spots <- rbind(spots, line_spots(lines, spots))
-    spots$name <- ifelse(spots$named, short_name(spots$name), "")
+    spots$name <- ifelse(spots$named, short(spots$name), "")
     ggrepel::geom_text_repel(
         ggplot2::aes(label = .data$name), data = spots, size = size,
         seed = 1L, max.iter = 1500L, max.time = Inf, max.overlaps = Inf,

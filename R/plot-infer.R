@@ -40,18 +40,33 @@ draw_calibration <- function(object) {
 
 #' Plot an inference
 #'
+#' Draws how much each edge changed and how uncertain that is, the edges that
+#' changed, or the evidence behind them.
+#'
 #' `type = "intervals"` draws the estimates of the edges with the smallest
 #' p-values, with their point-wise intervals; those that are reported are
 #' coloured. `type = "calibration"` compares the statistics of all edges with
 #' those of the shuffles, quantile by quantile: the bulk lies on the line where
-#' the null fits. `type = "graph"` and `type = "matrix"` draw the edges that are
-#' reported, as [`plot()`][plot.change_path] of a path does.
+#' the null fits. `type = "graph"`, `"matrix"` and `"modules"` draw the edges
+#' that are reported, as [`plot()`][plot.change_path] of a path does.
+#'
+#' Three more show the evidence. `type = "pairs"` draws the observations of one
+#' edge in both conditions, side by side, in the form in which they are compared
+#' (with [feat_nonparanormal()], their normal scores). `type = "volcano"` draws
+#' all edges, their change against their q-value. `type = "conditions"` draws
+#' the partial correlations of both conditions as a heat map, `x` above the
+#' diagonal and `y` below, with a dot where the edge changed.
 #'
 #' @param object,x The result of [kliep_infer()].
 #' @param truth The true changes, if known: a simulated pair, or a data frame
-#'   with the columns `from`, `to` and `change`. They are marked by crosses.
+#'   with the columns `from`, `to` and `change`, on the scale of the estimates:
+#'   for features with a closed form, differences of partial correlations. They
+#'   are marked by crosses.
 #' @param type What to draw.
-#' @param max_edges The most edges to draw; `NULL` is 40, or for a graph 150.
+#' @param max_edges The most edges to draw; `NULL` is 40, for a graph 150, and
+#'   for `"volcano"` 20,000.
+#' @param edge For `"pairs"`, which edge: the names of two variables, or its
+#'   place in the order of p-values; `NULL` is the first.
 #' @inheritParams autoplot.change_path
 #' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
 #' @return A `ggplot` object; `plot()` also draws it.
@@ -62,22 +77,41 @@ draw_calibration <- function(object) {
 #' result <- kliep_infer(pair$x, pair$y)
 #' plot(result, truth = pair)
 #' plot(result, type = "calibration")
+#' plot(result, type = "volcano")
+#' plot(result, type = "pairs", edge = 1)
+#' plot(result, type = "conditions")
 autoplot.kliep_infer <- function(object, type = c("intervals", "calibration",
-                                                  "graph", "matrix"),
+                                                  "graph", "matrix", "modules",
+                                                  "pairs", "volcano",
+                                                  "conditions"),
                                  truth = NULL, max_edges = NULL, label = NULL,
-                                 vertices = c("changed", "all"), ...) {
+                                 vertices = c("changed", "all"), edge = NULL,
+                                 ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    type <- check_choice(type, "type", c("intervals", "calibration", "graph",
-                                         "matrix"))
+    type <- check_choice(type, "type", eval(formals()$type))
     if (type != "intervals") refuse_truth(truth, type, "intervals")
-    if (type == "calibration") return(draw_calibration(object))
-    if (type != "intervals") {
-        return(draw_graph_of(object, type, vertices = vertices, label = label,
-                             max_edges = max_edges))
-    }
-    max_edges <- check_whole_or(max_edges, "max_edges", 40)
-    draw_intervals(interval_lines(object, object$estimates$changed, truth,
-                                  max_edges))
+    if (type != "pairs") refuse_edge(edge, type)
+    switch(
+        type,
+        intervals = draw_intervals(
+            interval_lines(object, object$estimates$changed, truth,
+                           check_whole_or(max_edges, "max_edges", 40)),
+            object
+        ),
+        calibration = draw_calibration(object),
+        pairs = draw_pair(object, edge),
+        volcano = draw_volcano(object, label, max_edges),
+        conditions = draw_conditions(object, vertices, label),
+        draw_graph_of(object, type, vertices = vertices, label = label,
+                      max_edges = max_edges)
+    )
+}
+
+refuse_edge <- function(edge, type) {
+    if (is.null(edge)) return(invisible())
+    stop_kliep("argument",
+               paste0("`edge` is for `type = \"pairs\"`: got \"", type, "\"."),
+               hint = "Leave it out.")
 }
 
 #' @rdname autoplot.kliep_infer

@@ -145,7 +145,7 @@ draw_squares <- function(cells, n, conditions) {
     signed <- !all(is.na(cells$sign))
     limit <- max(cells$size, 0)
     cells$mark <- ifelse(is.na(cells$sign), "",
-                         ifelse(cells$sign > 0, "+", "\u2212"))
+                         ifelse(cells$sign > 0, "+", "-"))
     dark <- cells$size > 0.6 * limit
     list(
         ggplot2::geom_tile(

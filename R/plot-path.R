@@ -43,17 +43,6 @@ strongest_edges <- function(object, weights, truth, max_edges) {
     utils::head(found, max_edges)
 }
 
-edge_label <- function(from, to) {
-    paste(short_name(from), short_name(to), sep = " - ")
-}
-
-# Long names lose their middle: identifiers differ at the end.
-short_name <- function(name, most = 16L) {
-    size <- nchar(name)
-    cut <- paste0(substr(name, 1L, 7L), "~", substr(name, size - 7L, size))
-    ifelse(size > most, cut, name)
-}
-
 # Where the labels of `n` edges go, changed ones first and then the strongest:
 # at the end of their lines, moved apart so that none covers another.
 line_labels <- function(lines, n) {
@@ -77,10 +66,15 @@ spread_apart <- function(positions, distance) {
 
 #' Plot a path of changes
 #'
+#' Draws how the changes develop over the penalty, or the graph or the matrix of
+#' the changes at one value of it.
+#'
 #' `type = "path"` draws the weight of every edge against `lambda2`, from the
 #' sparse end on the left to the dense end on the right, and names the
-#' strongest edges. Where the changed edges are known (`truth`), they are
-#' dashed and coloured. A single [kliep_change()] is drawn as its strongest
+#' strongest edges. Their colour says in which sample the interaction is higher;
+#' all others are grey. The axis on top has the number of edges that are
+#' detected. Where the changed edges are known (`truth`), they are dashed and
+#' coloured instead. A single [kliep_change()] is drawn as its strongest
 #' edges in order.
 #'
 #' `type = "graph"` draws the changed edges at one `lambda2` as a graph. The
@@ -94,6 +88,10 @@ spread_apart <- function(positions, distance) {
 #' variables in an order in which those that change together stand together:
 #' squares with a plus sign (higher in `x`) or a minus sign for up to 40
 #' variables, beyond that full (higher in `x`) and open dots.
+#'
+#' `type = "modules"` sums up a graph that is too large to be read: variables
+#' that change together are one dot, named by the one with most changes and how
+#' many others there are, and lines count the edges between two modules.
 #'
 #' @param object,x A `change_path`.
 #' @param type What to draw.
@@ -123,12 +121,14 @@ spread_apart <- function(positions, distance) {
 #' plot(path, truth = pair$truth)
 #' plot(path, type = "graph", lambda2 = path$lambda2[30])
 #' plot(path, type = "matrix", lambda2 = path$lambda2[30])
-autoplot.change_path <- function(object, type = c("path", "graph", "matrix"),
+autoplot.change_path <- function(object, type = c("path", "graph", "matrix",
+                                                  "modules"),
                                  truth = NULL, lambda2 = NULL, label = NULL,
                                  max_edges = NULL,
                                  vertices = c("changed", "all"), ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    type <- check_choice(type, "type", c("path", "graph", "matrix"))
+    type <- check_choice(type, "type", c("path", "graph", "matrix",
+                                         "modules"))
     if (type == "path") {
         return(draw_path(object, truth, lambda2, label, max_edges))
     }
@@ -146,7 +146,13 @@ draw_path <- function(object, truth, lambda2, label, max_edges) {
     if (nrow(lines) == 0L || length(unique(lines$lambda2)) == 1L) {
         return(draw_bars(object, truth))
     }
-    draw_lines(lines, label, !is.null(truth), is_signed(object)) + mark
+    labels <- line_labels(lines, label)
+    lines$style <- line_style(lines, labels, !is.null(truth),
+                              is_signed(object))
+    draw_lines(lines, labels) +
+        scale_styles(object$conditions, "other edges") +
+        scale_lambda2(lines$lambda2, labels$edge, object$diagnostics) +
+        mark
 }
 
 refuse_truth <- function(truth, type, right = "path") {
@@ -165,8 +171,9 @@ draw_graph_of <- function(object, type, lambda2 = NULL, ...) {
         return(draw_nothing())
     }
     graph <- change_graph(object, lambda2)
-    if (type == "graph") draw_change_graph(graph, ...) else
-        draw_change_matrix(graph, ...)
+    switch(type, graph = draw_change_graph(graph, ...),
+           matrix = draw_change_matrix(graph, ...),
+           modules = draw_modules(graph, list(...)$caption))
 }
 
 lambda2_caption <- function(object, lambda2) {
@@ -189,9 +196,7 @@ is_signed <- function(object) {
     all(has_one_coefficient(object$spec$features, edges$from, edges$to))
 }
 
-draw_lines <- function(lines, label, known, signed) {
-    labels <- line_labels(lines, label)
-    lines$style <- line_style(lines, labels, known, signed)
+draw_lines <- function(lines, labels) {
     # Faint lines first, so that they do not cover the others.
     lines <- lines[order(lines$style, -lines$rank), ]
     lines$rank <- factor(lines$rank, unique(lines$rank))
@@ -201,12 +206,9 @@ draw_lines <- function(lines, label, known, signed) {
                             linewidth = 0.3) +
         ggplot2::geom_line(
             ggplot2::aes(group = .data$rank, colour = .data$style,
-                         linetype = .data$style, linewidth = .data$style),
-            show.legend = known
+                         linetype = .data$style, linewidth = .data$style)
         ) +
         draw_labels(labels, lines$lambda2) +
-        scale_styles() +
-        scale_lambda2(lines$lambda2, labels$edge) +
         ggplot2::labs(x = expression(lambda[2]), y = "weight of the edge") +
         theme_kliepnet()
 }
@@ -251,15 +253,25 @@ styles <- data.frame(
 
 as_style <- function(style) factor(style, intersect(rownames(styles), style))
 
-scale_styles <- function() {
+# `other` says what those are that have a style of no other name.
+scale_styles <- function(conditions = NULL, other = "other") {
     named <- function(column) {
         stats::setNames(styles[[column]], rownames(styles))
     }
+    words <- function(shown) {
+        replace(sign_labels(shown, conditions), shown == "other", other)
+    }
+    # What is drawn last, over all others, comes first.
+    guide <- ggplot2::guide_legend(reverse = TRUE)
+    scale <- function(make, column) {
+        make(values = named(column), name = NULL, labels = words,
+             guide = guide)
+    }
     list(
-        ggplot2::scale_colour_manual(values = named("colour"), name = NULL),
-        ggplot2::scale_linewidth_manual(values = named("width"), name = NULL),
-        ggplot2::scale_linetype_manual(values = named("line"), name = NULL),
-        ggplot2::scale_shape_manual(values = named("shape"), name = NULL)
+        scale(ggplot2::scale_colour_manual, "colour"),
+        scale(ggplot2::scale_linewidth_manual, "width"),
+        scale(ggplot2::scale_linetype_manual, "line"),
+        scale(ggplot2::scale_shape_manual, "shape")
     )
 }
 
@@ -280,16 +292,29 @@ draw_labels <- function(labels, lambda2) {
     )
 }
 
-# Reads from large to small, with room on the right for the labels.
-scale_lambda2 <- function(lambda2, labels) {
+# Reads from large to small, with room on the right for the labels, and the
+# number of edges on top where there are `diagnostics`.
+scale_lambda2 <- function(lambda2, labels, diagnostics = NULL) {
     breaks <- lambda2_breaks(range(lambda2))
     # The share of the panel that the longest label takes at the usual size.
     share <- min(0.55, 0.02 + 0.0125 * max(0L, nchar(labels)))
     ggplot2::scale_x_continuous(
         breaks = -log10(breaks),
         labels = format(breaks, drop0trailing = TRUE, trim = TRUE),
-        expand = ggplot2::expansion(mult = c(0.02, share / (1 - share)))
+        expand = ggplot2::expansion(mult = c(0.02, share / (1 - share))),
+        sec.axis = if (is.null(diagnostics)) ggplot2::waiver() else
+            ggplot2::dup_axis(name = "number of edges",
+                              labels = edges_near(breaks, diagnostics))
     )
+}
+
+# The number of edges at the value of lambda2 that is nearest.
+edges_near <- function(lambda2, diagnostics) {
+    known <- diagnostics[diagnostics$lambda2 > 0, ]
+    at <- vapply(lambda2, function(value) {
+        which.min(abs(log(known$lambda2 / value)))
+    }, 0L)
+    format(known$n_edges[at], big.mark = ",", trim = TRUE)
 }
 
 # The coarsest round numbers of which at least three lie on the axis.
@@ -330,7 +355,7 @@ draw_bars <- function(object, truth, most = 25L) {
             linewidth = 0.5, show.legend = FALSE
         ) +
         ggplot2::geom_point(ggplot2::aes(shape = .data$style), size = 2) +
-        scale_styles() +
+        scale_styles(object$conditions) +
         ggplot2::scale_y_discrete(labels = rev(bars$edge)) +
         ggplot2::labs(x = "weight of the edge", y = NULL) +
         theme_kliepnet() +

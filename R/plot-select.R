@@ -49,9 +49,10 @@ score_range <- function(lines) {
 #' plot(chosen, type = "path")
 #' plot(chosen, type = "graph")
 autoplot.kliep_select <- function(object, type = c("score", "path", "graph",
-                                                   "matrix"),
+                                                   "matrix", "modules"),
                                   max_candidates = 8, ...) {
-    type <- check_choice(type, "type", c("score", "path", "graph", "matrix"))
+    type <- check_choice(type, "type", c("score", "path", "graph", "matrix",
+                                         "modules"))
     if (type != "score") return(draw_chosen(object, type, ...))
     check_dots(list(...), names(formals()), "autoplot")
     lines <- select_lines(object, check_whole(max_candidates,
@@ -77,7 +78,11 @@ autoplot.kliep_select <- function(object, type = c("score", "path", "graph",
         ggplot2::coord_cartesian(ylim = score_range(lines)) +
         scale_candidates(levels(lines$candidate)) +
         scale_lambda2(lines$lambda2, "") +
-        ggplot2::labs(x = expression(lambda[2]), y = score_name(object)) +
+        ggplot2::labs(
+            x = expression(lambda[2]), y = score_name(object),
+            caption = paste("Band: one standard error of the best candidate.",
+                            "Line and point: what was chosen.")
+        ) +
         theme_kliepnet() +
         ggplot2::guides(colour = one_below_another,
                         linetype = one_below_another) +

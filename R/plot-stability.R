@@ -13,10 +13,12 @@ edge_fates <- function(object, most) {
 
 #' Plot selection probabilities
 #'
+#' Draws how often each edge is selected, or the edges that are kept.
+#'
 #' `type = "edges"` draws the share of halves that name an edge, for those
 #' named most, and marks the threshold. The line of an edge reaches down to the
-#' share of pairs of which both halves name it. `type = "graph"` and
-#' `type = "matrix"` draw the edges that are kept, as
+#' share of pairs of which both halves name it. `type = "graph"`, `"matrix"` and
+#' `"modules"` draw the edges that are kept, as
 #' [`plot()`][plot.change_path] of a path does.
 #'
 #' @param object,x The result of [kliep_stability()].
@@ -32,11 +34,13 @@ edge_fates <- function(object, most) {
 #'                      n_changed = 4, change = -0.8)
 #' plot(kliep_stability(pair$x, pair$y, n_subsamples = 40, nlambda = 20))
 autoplot.kliep_stability <- function(object,
-                                     type = c("edges", "graph", "matrix"),
+                                     type = c("edges", "graph", "matrix",
+                                              "modules"),
                                      max_edges = NULL, label = NULL,
                                      vertices = c("changed", "all"), ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    type <- check_choice(type, "type", c("edges", "graph", "matrix"))
+    type <- check_choice(type, "type", c("edges", "graph", "matrix",
+                                         "modules"))
     if (type != "edges") {
         return(draw_graph_of(object, type, vertices = vertices, label = label,
                              max_edges = max_edges))
@@ -57,9 +61,13 @@ autoplot.kliep_stability <- function(object,
         ggplot2::scale_y_discrete(labels = rev(dots$edge)) +
         ggplot2::labs(
             x = "selection probability", y = NULL,
-            caption = paste("At most",
-                            format(object$expected_false, digits = 2L),
-                            "false edges expected")
+            caption = paste0(
+                "Point: share of halves that name the edge. ",
+                "Bar: down to the share of pairs of which both do.\n",
+                "Line: the threshold, ", format(object$threshold, digits = 2L),
+                ", with at most ", format(object$expected_false, digits = 2L),
+                " false edges expected."
+            )
         ) +
         theme_kliepnet() +
         theme_rows(nrow(dots))

@@ -11,13 +11,16 @@ critical_value <- function(object) {
 
 #' Plot a permutation test
 #'
+#' Compares what was detected in the data with what the shuffles detect, or
+#' draws the edges that are kept.
+#'
 #' `type = "edges"` draws the detected edges with the `lambda2` at which each
 #' enters the path, those that are kept in colour. The ticks below are the
 #' shuffles, each with the largest `lambda2` at which it detects any edge, and
 #' the line marks what an edge has to exceed to be the only one that is kept by
 #' its adjusted p-value (`adjust = "maxT"`). `type = "global"` draws the
 #' statistics of the global test in the shuffles, and in the data as a line.
-#' `type = "graph"` and `type = "matrix"` draw the edges that are kept, as
+#' `type = "graph"`, `"matrix"` and `"modules"` draw the edges that are kept, as
 #' [`plot()`][plot.change_path] of a path does.
 #'
 #' @param object,x The result of [kliep_test()].
@@ -36,11 +39,12 @@ critical_value <- function(object) {
 #' plot(test)
 #' plot(test, type = "global")
 autoplot.kliep_test <- function(object, type = c("edges", "global", "graph",
-                                                 "matrix"),
+                                                 "matrix", "modules"),
                                 max_edges = NULL, label = NULL,
                                 vertices = c("changed", "all"), ...) {
     check_dots(list(...), names(formals()), "autoplot")
-    type <- check_choice(type, "type", c("edges", "global", "graph", "matrix"))
+    type <- check_choice(type, "type", c("edges", "global", "graph", "matrix",
+                                         "modules"))
     if (type == "global") return(draw_global(object))
     if (type != "edges") {
         return(draw_graph_of(object, type, vertices = vertices, label = label,
@@ -60,12 +64,13 @@ plot.kliep_test <- function(x, ...) {
 }
 
 draw_tested <- function(object, dots) {
+    critical <- if (object$adjust == "maxT") critical_value(object)
     ggplot2::ggplot(dots, ggplot2::aes(.data$enters, .data$place)) +
         ggplot2::geom_rug(
             ggplot2::aes(.data$enters), data = object$shuffles,
             inherit.aes = FALSE, sides = "b", colour = "grey40", alpha = 0.5
         ) +
-        mark_value(if (object$adjust == "maxT") critical_value(object)) +
+        mark_value(critical) +
         ggplot2::geom_point(
             ggplot2::aes(colour = .data$fate, shape = .data$fate), size = 2
         ) +
@@ -77,7 +82,13 @@ draw_tested <- function(object, dots) {
         ) +
         ggplot2::labs(
             x = expression("enters at" ~ lambda[2]), y = NULL,
-            caption = paste("Ticks:", count_of(object$n_perm, "shuffle"))
+            caption = paste0(
+                "Ticks: the first edge of each of ",
+                count_of(object$n_perm, "shuffle"), ".",
+                if (!is.null(critical) && !is.na(critical))
+                    paste0("\nLine: what the first edge has to exceed, at ",
+                           "level ", format(object$alpha), ".")
+            )
         ) +
         theme_kliepnet() +
         theme_rows(nrow(dots))

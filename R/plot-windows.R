@@ -58,8 +58,7 @@ autoplot.kliep_windows <- function(object, max_edges = 60, ...) {
     n_all <- nrow(unique(object$edges[c("from", "to")]))
     ggplot2::ggplot(dots, ggplot2::aes(.data$middle, .data$place)) +
         shade_reference(object$reference) +
-        ggplot2::geom_line(ggplot2::aes(group = .data$run),
-                           colour = "grey70", linewidth = 0.4) +
+        draw_runs(dots) +
         draw_window_dots(signed, length(labels)) +
         ggplot2::expand_limits(x = range(object$windows$start,
                                          object$windows$end)) +
@@ -80,6 +79,14 @@ autoplot.kliep_windows <- function(object, max_edges = 60, ...) {
             ),
             panel.grid.minor.y = ggplot2::element_blank()
         )
+}
+
+# A line takes two windows.
+draw_runs <- function(dots) {
+    long <- dots[dots$run %in% dots$run[duplicated(dots$run)], ]
+    if (nrow(long) == 0L) return(NULL)
+    ggplot2::geom_line(ggplot2::aes(group = .data$run), data = long,
+                       colour = "grey70", linewidth = 0.4)
 }
 
 draw_window_dots <- function(signed, n_edges) {

@@ -86,24 +86,7 @@ check_reportable <- function(fit) {
 
 # Before minutes are spent on what cannot be written.
 check_report_file <- function(file) {
-    if (!is_string(file) || file == "") {
-        stop_kliep("file", paste0("`file` must be the name of a file: got ",
-                                  describe(file), "."))
-    }
-    file <- path.expand(file)
-    folder <- dirname(file)
-    why <- if (!dir.exists(folder)) paste0("there is no folder `", folder, "`")
-    else if (dir.exists(file)) paste0("`", file, "` is a folder")
-    else if (!can_write(file)) paste0("no permission to write `", file, "`")
-    if (is.null(why)) return(file)
-    stop_kliep("file", paste0("The report cannot be written: ", why, "."),
-               hint = "Choose another `file`, such as `report.html`.")
-}
-
-# A file is replaced by way of its folder.
-can_write <- function(file) {
-    writable <- function(path) unname(file.access(path, 2L)) == 0L
-    writable(dirname(file)) && (!file.exists(file) || writable(file))
+    check_new_file(file, "The report", "report.html")
 }
 
 check_script <- function(script) {

@@ -2,10 +2,10 @@
 
 #' The detected edges
 #'
-#' The edges along which the two networks differ. Of a fit, a selection, a test
-#' or stability selection these are the edges that it reports, strongest
+#' Lists the edges along which the two networks differ. Of a fit, a selection, a
+#' test or stability selection these are the edges that it reports, strongest
 #' first. A path alone reports no set of edges: without `lambda2`, `edges()`
-#' gives the ranking of all edges that are ever detected on it, the first to
+#' returns the ranking of all edges that are ever detected on it, the first to
 #' enter first.
 #'
 #' @section Which edges to report:
@@ -95,7 +95,7 @@ edges.kliep_stability <- function(object, lambda2 = NULL, ...) {
 
 #' The edges that have changed, by a test
 #'
-#' The edges of an inference for which "no change" is rejected, smallest
+#' Lists the edges of an inference for which "no change" is rejected, smallest
 #' p-value first.
 #'
 #' @param object The result of [kliep_debias()].
@@ -150,7 +150,7 @@ edges.kliep_debias <- function(object, lambda2 = NULL,
 
 #' The edges that changed
 #'
-#' The edges that an inference reports, smallest p-value first.
+#' Lists the edges that an inference reports, smallest p-value first.
 #'
 #' @param object The result of [kliep_infer()].
 #' @param fdr The false discovery rate; by default that of the inference.
@@ -187,6 +187,8 @@ edges.kliep_infer <- function(object, lambda2 = NULL, fdr = object$fdr,
 }
 
 #' The edges that have changed, window by window
+#'
+#' Lists the edges that were found in each window, strongest first.
 #'
 #' @param object The result of [kliep_windows()].
 #' @param lambda2 Must be `NULL`: every window has its own.

@@ -4,8 +4,8 @@
 # A list of the names of the `variables` and a data frame `edges`: `from` and
 # `to` as numbers of variables, `weight` as in edges(), its `sign` (NA for a
 # norm, which has none), and the lambda2 at which an edge `enters` (NA where
-# there is no path to enter). `conditions` are the names of the two samples,
-# where these are known.
+# there is no path to enter). `table` is what edges() gives, in the same order;
+# `conditions` are the names of the two samples, where these are known.
 change_graph <- function(object, lambda2 = NULL, ...) {
     # The ranking of a path is not a graph.
     if (inherits(object, "change_path")) find_step(object, lambda2)
@@ -19,7 +19,8 @@ change_graph <- function(object, lambda2 = NULL, ...) {
     places$sign <- ifelse(as.vector(one), sign(found$weight), NA_real_)
     places$enters <- if (!is.null(found$enters)) found$enters else
         path_entries(path, places)
-    list(variables = variables, edges = places, conditions = object$conditions)
+    list(variables = variables, edges = places, table = found,
+         conditions = object$conditions)
 }
 
 # What holds the variables and the features of an object, and, where it has
@@ -61,9 +62,9 @@ vertex_changes <- function(graph) {
 
 #' The change as an igraph or as a matrix
 #'
-#' The graph of the detected edges, for the tools of the \pkg{igraph} package
-#' and everything that reads its objects, or the symmetric matrix of their
-#' weights.
+#' Turns the detected edges into a graph, for the tools of the \pkg{igraph}
+#' package and everything that reads its objects, or into the symmetric matrix
+#' of their weights.
 #'
 #' @param object,x A `change_path`, or the result of
 #'   [kliep_select()], [kliep_test()], [kliep_stability()] or [kliep_debias()].
@@ -86,7 +87,8 @@ vertex_changes <- function(graph) {
 #'   variable, the weights of the detected edges in it and zeros elsewhere. Its
 #'   diagonal is zero; [`coef()`][coef.change_path] has there what changed in
 #'   the variables alone, and is sparse.
-#' @seealso [hubs()], and [`plot(type = "graph")`][plot.change_path] to draw it.
+#' @seealso [hubs()], [`plot(type = "graph")`][plot.change_path] to draw it, and
+#'   [write_graph_file()] for Cytoscape, Gephi and others.
 #' @export
 #' @examples
 #' set.seed(1)

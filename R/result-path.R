@@ -63,20 +63,29 @@ as_change <- function(path) {
     path
 }
 
-# One step of a path as a fit of its own.
+# One step of a path as a fit of its own. The samples stay with the path.
 change_at <- function(path, step) {
-    rows <- path$coefficients[path$coefficients$step == step, ]
-    rows$step <- rep(1L, nrow(rows))
-    rownames(rows) <- NULL
-    path$coefficients <- rows
-    # They stay with the path.
     path$samples <- NULL
-    path$diagnostics <- path$diagnostics[step, ]
+    as_change(path_at(path, step))
+}
+
+# Some steps of a path, in its order, as a path.
+path_at <- function(path, steps) {
+    path$coefficients <- rows_at(path$coefficients, steps)
+    path$diagnostics <- path$diagnostics[steps, ]
     rownames(path$diagnostics) <- NULL
     for (part in c("lambda2", "log_normalizer", "mean_score")) {
-        path[[part]] <- path[[part]][step]
+        path[[part]] <- path[[part]][steps]
     }
-    as_change(baseline_at(path, step))
+    baseline_at(path, steps)
+}
+
+# The rows of a table that belong to these steps, numbered from one.
+rows_at <- function(table, steps) {
+    rows <- table[table$step %in% steps, ]
+    rows$step <- match(rows$step, steps)
+    rownames(rows) <- NULL
+    rows
 }
 
 is_change <- function(object) any(endsWith(class(object), "_change"))
@@ -205,8 +214,8 @@ n_factors <- function(object) {
 
 #' Coefficients of a change
 #'
-#' The estimated change at one `lambda2`, as a matrix of factors or as a table
-#' of coefficients.
+#' Returns the estimated change at one `lambda2`, as a matrix of factors or as a
+#' table of coefficients.
 #'
 #' @param object A `change_path`, from [kliep_path()], [kliep_change()] or
 #'   another method.
@@ -296,6 +305,82 @@ edge_entries <- function(object) {
     quick_frame(list(from = rows$from, to = rows$to,
                      enters = object$lambda2[rows$step]))
 }
+
+#' Some steps of a path
+#'
+#' `path[i]` is the path at some of its values of `lambda2`, in the same order.
+#'
+#' @param x A `change_path`.
+#' @param i Which steps: numbers, negative ones to leave steps out, or one
+#'   `TRUE` or `FALSE` for each. Names give the parts of the object, as of any
+#'   list.
+#' @return A path of the same class.
+#' @name path_steps
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 10, n = 300, n_changed = 4)
+#' path <- kliep_path(pair$x, pair$y, nlambda = 20)
+#' path[1:5]
+#' path[path$diagnostics$n_edges <= 10]
+`[.change_path` <- function(x, i) {
+    if (missing(i)) return(x)
+    if (is.character(i)) return(unclass(x)[i])
+    path_at(x, check_steps(i, length(x$lambda2)))
+}
+
+check_steps <- function(i, n) {
+    known <- (is.numeric(i) && !anyNA(i) && all(abs(i) <= n) &&
+                  (all(i >= 0) || all(i <= 0))) ||
+        (is.logical(i) && !anyNA(i) && length(i) == n)
+    steps <- if (known) sort(unique(seq_len(n)[i]))
+    if (length(steps) > 0L) return(steps)
+    stop_kliep(
+        "argument",
+        paste0("A path is indexed by its steps, 1 to ", n, ": got ",
+               if (known) "none" else describe(i), "."),
+        hint = "Such as `path[1:5]`."
+    )
+}
+
+#' The number of observations
+#'
+#' Counts the observations of both samples.
+#'
+#' @param object A result of this package.
+#' @param ... Must be empty.
+#' @return The number of observations in both samples together; `object$n` has
+#'   that of each.
+#' @importFrom stats nobs
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 5, n = 100, n_changed = 2)
+#' nobs(kliep_path(pair$x, pair$y, nlambda = 5))
+nobs.change_path <- function(object, ...) {
+    check_dots(list(...), names(formals()), "nobs")
+    sum(path_of(object)$n)
+}
+
+#' @rdname nobs.change_path
+#' @export
+nobs.kliep_select <- nobs.change_path
+
+#' @rdname nobs.change_path
+#' @export
+nobs.kliep_test <- nobs.change_path
+
+#' @rdname nobs.change_path
+#' @export
+nobs.kliep_stability <- nobs.change_path
+
+#' @rdname nobs.change_path
+#' @export
+nobs.kliep_debias <- nobs.change_path
+
+#' @rdname nobs.change_path
+#' @export
+nobs.kliep_infer <- nobs.change_path
 
 #' @export
 format.change_path <- function(x, ...) {

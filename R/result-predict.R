@@ -1,7 +1,7 @@
 #' The fitted density ratio at new observations
 #'
-#' The ratio of the density of P (the sample `x`) to that of Q (the sample
-#' `y`),
+#' Evaluates the fitted ratio of the density of P (the sample `x`) to that of Q
+#' (the sample `y`) at new observations,
 #' \deqn{\hat r(z) = e^{\theta^\top f(z)} \Big/ \frac{1}{n_Q} \sum_{i=1}^{n_Q}
 #'     e^{\theta^\top f(y_i)},}{
 #'     r(z) = exp(theta' f(z)) / mean_i exp(theta' f(y_i)),}
@@ -30,6 +30,7 @@ predict.change_path <- function(object, newdata, lambda2 = NULL,
                                 sample = c("y", "x"), ...) {
     check_dots(list(...), names(formals()), "predict")
     if (is_baseline(object)) stop_no_ratio(object)
+    if (missing(newdata)) stop_without_newdata()
     type <- check_choice(type, "type", c("log_ratio", "ratio", "weight"))
     sample <- check_choice(sample, "sample", c("y", "x"))
     step <- find_step(object, lambda2)
@@ -38,6 +39,14 @@ predict.change_path <- function(object, newdata, lambda2 = NULL,
         object$log_normalizer[step]
     switch(type, log_ratio = log_ratio, ratio = exp(log_ratio),
            weight = mean_one(log_ratio))
+}
+
+stop_without_newdata <- function() {
+    stop_kliep(
+        "missing_sample",
+        "`predict()` needs `newdata`, the observations to evaluate.",
+        hint = "Such as `predict(fit, newdata = y)`."
+    )
 }
 
 # `f(z)'theta` of new observations: one column for each of the steps.

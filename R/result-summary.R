@@ -3,9 +3,9 @@
 
 #' Summaries of results
 #'
-#' What [print()] shows of a result, with the tables behind it at more length.
+#' Summarises a result: what [print()] shows, with longer tables.
 #'
-#' @param object A result of this package.
+#' @param object A result of this package, a simulated pair, or a specification.
 #' @param ... Must be empty.
 #' @return An object of class `kliep_summary`: `lines`, the facts that are
 #'   printed, and `tables`, a named list of data frames. For [kliep_windows()]
@@ -87,6 +87,42 @@ summary.kliep_infer <- function(object, ...) {
         "edges, smallest p-value first" = edges(object, all = TRUE)
     ))
 }
+
+#' @rdname summary.change_path
+#' @export
+summary.kliep_auto <- function(object, ...) {
+    found <- NextMethod()
+    new_summary(c(paste("*", object$reasons), "", found$lines), found$tables)
+}
+
+#' @rdname summary.change_path
+#' @export
+summary.network_pair <- function(object, ...) {
+    check_dots(list(...), names(formals()), "summary")
+    new_summary(format(object), list("edges that changed" = object$truth))
+}
+
+#' @rdname summary.change_path
+#' @export
+summary.gene_network <- function(object, ...) {
+    check_dots(list(...), names(formals()), "summary")
+    new_summary(format(object), list("interactions" = object$interactions))
+}
+
+#' @rdname summary.change_path
+#' @export
+summary.kliep_spec <- function(object, ...) {
+    check_dots(list(...), names(formals()), "summary")
+    new_summary(format(object), list())
+}
+
+#' @rdname summary.change_path
+#' @export
+summary.kliep_features <- summary.kliep_spec
+
+#' @rdname summary.change_path
+#' @export
+summary.kliep_control <- summary.kliep_spec
 
 #' @rdname summary.change_path
 #' @export

@@ -71,7 +71,7 @@ open_checkpoint <- function(checkpoint, run) {
     if (length(strange) > 0L) {
         stop_kliep(
             "checkpoint",
-            paste0("`", path, "` is no checkpoint, and holds other files: ",
+            paste0("`", path, "` is not a checkpoint, and holds other files: ",
                    name_some(strange), "."),
             hint = "Give a folder that is empty or does not exist yet."
         )
@@ -259,7 +259,7 @@ read_checked <- function(file) {
     found <- digest::digest(bytes, "md5", serialize = FALSE)
     if (!identical(head[2L], found)) stop_damaged(file, "is damaged")
     value <- value_or(unserialize(memDecompress(bytes, "gzip")), NULL)
-    if (!is.list(value)) stop_damaged(file, "is no checkpoint")
+    if (!is.list(value)) stop_damaged(file, "is not a checkpoint")
     value
 }
 

@@ -92,9 +92,9 @@ has_own_cluster <- function(plan) {
 }
 
 # Does anybody still wait for what this process is to find out? The mark is a
-# file, there for as long as the main process waits. Who has seen it once knows
-# what it means when it is gone; on another machine it is never seen. The main
-# process itself has none.
+# file that exists as long as the main process waits. A worker that has seen it
+# and no longer does can stop; a worker on another machine never sees it and
+# goes on. The main process itself has none.
 is_awaited <- function(mark) {
     if (is.null(mark)) return(TRUE)
     if (file.exists(mark)) {

@@ -2,8 +2,8 @@
 
 #' A pair of diamond-shaped samples: dependence without correlation
 #'
-#' The distribution of Liu et al. (2014, section 5.3), whose variables are
-#' uncorrelated and yet depend on each other:
+#' Draws from the distribution of Liu et al. (2014, section 5.3), whose
+#' variables are uncorrelated and yet depend on each other:
 #' \deqn{p(x) \propto \exp\Bigl(-\sum_u a\, x_u^2 - \sum_{(u,v) \in A} b\,
 #'   x_u^2 x_v^2\Bigr)}{p(x) ~ exp(-sum_u a x_u^2 - sum_{(u,v) in A} b x_u^2
 #'   x_v^2)}

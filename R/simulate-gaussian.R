@@ -2,8 +2,8 @@
 
 #' A pair of Gaussian samples with a known change
 #'
-#' The construction of Liu et al. (2014). The precision matrix of P has `diag`
-#' on its diagonal and `edge` on a random share `density` of the pairs of
+#' Draws a Gaussian pair as Liu et al. (2014) do. The precision matrix of P has
+#' `diag` on its diagonal and `edge` on a random share `density` of the pairs of
 #' variables. That of Q, which `y` is drawn from, is the same but for
 #' `n_changed` of these edges, picked at random, to which `change` is added.
 #' The default turns +0.2 into -0.2. The paper prints a change of -0.1, which
@@ -117,7 +117,7 @@ check_positive_definite <- function(precision, which, hint) {
 
 #' A pair of nonparanormal samples with a known change
 #'
-#' The Gaussian pair of [sim_gaussian()], bent in every variable alike:
+#' Draws the Gaussian pair of [sim_gaussian()] and transforms every variable:
 #' \deqn{x_u = \mathrm{sign}(z_u)\,|z_u|^{k}}{x_u = sign(z_u) |z_u|^k}
 #' with k = `power` and z Gaussian. The network and its change are those of z.
 #' The inverse power makes it Gaussian again, so that
@@ -149,7 +149,7 @@ sim_nonparanormal <- function(..., power = 1 / 2) {
 
 #' A pair of Gaussian samples on a lattice
 #'
-#' The pair on which the support consistency of the method has been studied
+#' Draws the pair on which the support consistency of the method was studied
 #' (Liu, Suzuki, Relator, Sese, Sugiyama and Fukumizu, 2017): `m` variables on
 #' a square grid, whose precision matrix has `diag` on its diagonal and `edge`
 #' between neighbours on the grid, but for `n_changed` edges, picked at random,

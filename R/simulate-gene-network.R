@@ -75,16 +75,16 @@ read_sif_lines <- function(path) {
                  error = refuse, warning = refuse)
     }
     lines <- read(TRUE)
-    # Where zero bytes make a difference it is no text, or UTF-16.
+    # Where zero bytes make a difference it is not text, or it is UTF-16.
     if (!identical(lines, read(FALSE))) {
-        stop_kliep("sif", paste0("`", path, "` is no text file: it holds ",
+        stop_kliep("sif", paste0("`", path, "` is not a text file: it holds ",
                                  "zero bytes."),
                    hint = "Save it as plain text in UTF-8.")
     }
     # What is not UTF-8 is taken for Latin-1, in which all bytes have a meaning.
     foreign <- !validUTF8(lines)
     lines[foreign] <- iconv(lines[foreign], "latin1", "UTF-8")
-    # Some editors mark UTF-8 by three bytes that are no part of a name.
+    # Some editors mark UTF-8 by three bytes that are not part of a name.
     sub("^\ufeff", "", lines)
 }
 

@@ -2,14 +2,14 @@
 
 #' A pair of gene expression samples with a known change
 #'
-#' Expression of the genes of a directed network in the way of SynTReN (Van den
+#' Draws expression of the genes of a directed network as SynTReN does (Van den
 #' Bulcke et al., 2006), before and after some interactions have changed their
 #' type, as in Liu et al. (2014, section 6.1).
 #'
 #' @section Kinetics:
-#' A gene that nothing regulates is a *top regulator*: in each observation its
-#' level is drawn anew, uniformly between 0 and 1. Any other gene responds to
-#' its regulators. A regulator at level r counts as
+#' A gene that nothing regulates is a *top regulator*: its level is
+#' drawn uniformly between 0 and 1, for each observation. Any other gene
+#' responds to its regulators. A regulator at level r counts as
 #' \deqn{u = (r / K)^h}{u = (r / K)^h}
 #' with a level K of half effect and a Hill coefficient h for each interaction;
 #' h = 1 is Michaelis and Menten's kinetics. With A the sum of u over the

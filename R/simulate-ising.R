@@ -67,11 +67,11 @@ sim_ising <- function(theta_x, theta_y, n = 500, n_holdout = 0,
 
 #' Couplings of an Ising model
 #'
-#' Symmetric matrices for [sim_ising()]. `ising_chain()` couples each variable
-#' to the next, `ising_tree()` to its parent in a tree in which everyone has
-#' `branches` children, and `ising_lattice()` to its neighbours on a grid,
-#' numbered down the columns. `ising_change()` adds a change to some of the
-#' couplings: the second network of a pair.
+#' Makes symmetric matrices for [sim_ising()]. `ising_chain()` couples each
+#' variable to the next, `ising_tree()` to its parent in a tree in which
+#' everyone has `branches` children, and `ising_lattice()` to its neighbours on
+#' a grid, numbered down the columns. `ising_change()` adds a change to some of
+#' the couplings: the second network of a pair.
 #'
 #' @param d The number of variables.
 #' @param coupling One number for all edges, or one for each in the order of

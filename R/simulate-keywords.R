@@ -2,8 +2,8 @@
 
 #' A series of keyword counts with a known event
 #'
-#' How often keywords are mentioned, over time: in quiet times keywords of the
-#' same topic go up and down together, and from `change_at` on an event ties
+#' Draws how often keywords are mentioned, over time: in quiet times keywords of
+#' the same topic go up and down together, and from `change_at` on an event ties
 #' keywords of different topics together as well, and may make them more
 #' frequent. It is meant for event detection as in the Twitter study of Liu et
 #' al. (2014, section 6.2), where the time before the event is the reference Q

@@ -21,6 +21,9 @@ valid_calls <- function(found, pair) {
     writeLines("A ac B", sif)
     list(
         as_igraph = list(object = found$path, lambda2 = 0.1),
+        write_graph_file = list(object = found$path, file = "graph.csv",
+                                format = "csv", lambda2 = 0.1,
+                                vertices = "all"),
         compare_methods = list(
             simulate = function() found$net,
             methods = list(a = function(x, y) found$net_path), runs = 2,
@@ -120,7 +123,7 @@ valid_calls <- function(found, pair) {
             x = rbind(pair$x, pair$y),
             group = rep(c("one", "two"), c(nrow(pair$x), nrow(pair$y))),
             contrast = c("one", "two"), variables = NULL, top_variable = NULL,
-            na = "omit"
+            na = "omit", label = NULL
         )
     )
 }
@@ -146,6 +149,12 @@ valid_methods <- function(found, pair) {
         autoplot = list(found$stability, type = "graph"),
         autoplot = list(found$inference, type = "graph"),
         autoplot = list(found$tests, type = "calibration"),
+        autoplot = list(found$tests, type = "pairs", edge = 1),
+        autoplot = list(found$tests, type = "volcano", label = 2,
+                        max_edges = 5),
+        autoplot = list(found$tests, type = "conditions", vertices = "all"),
+        `[` = list(found$path, i = 1:2),
+        nobs = list(found$path),
         autoplot = list(found$windows, max_edges = 5),
         autoplot = list(found$net, label = "all"),
         autoplot = list(found$comparison, type = "score"),
@@ -233,7 +242,9 @@ test_that("a wrong argument is an error of a class, whatever it is", {
     found <- result_objects()
     pair <- call_samples()
     calls <- valid_calls(found, pair)
-    without <- c("feat_ising", "yeast13", "autoplot", "glance", "tidy")
+    # Objects of Bioconductor are not everywhere: test-data-labels.R has some.
+    without <- c("feat_ising", "yeast13", "autoplot", "glance", "tidy",
+                 "add_changes")
     expect_setequal(c(names(calls), without), getNamespaceExports("kliepnet"))
     methods <- valid_methods(found, pair)
     every <- c(calls, methods)

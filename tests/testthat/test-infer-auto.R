@@ -85,3 +85,18 @@ test_that("one table and a group will do, and nonsense will not", {
     expect_error(kliep_auto(pair$x, pair$y, features = feat_gaussian()),
                  "kliep_infer", class = "kliep_error")
 })
+
+test_that("every long step has a bar, which ends", {
+    withr::local_options(cli.progress_show_after = 0,
+                         cli.progress_handlers_only = "logger")
+    pair <- random_pair(5, 30)
+    shown <- capture.output(
+        found <- kliep_auto(pair$x, pair$y, n_perm = 19, progress = TRUE)
+    )
+    expect_length(grep("created$", shown), 3)
+    expect_length(grep("terminated", shown), 3)
+    quiet <- capture.output(
+        found <- kliep_auto(pair$x, pair$y, n_perm = 19, progress = FALSE)
+    )
+    expect_length(quiet, 0)
+})

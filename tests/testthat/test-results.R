@@ -105,3 +105,54 @@ test_that("printing names no object that the user may not have", {
         )
     }
 })
+
+test_that("path[i] is the path at these steps", {
+    found <- result_objects()
+    for (name in c("path", "flasso", "glasso", "is_glasso", "moment")) {
+        path <- found[[name]]
+        n <- length(path$lambda2)
+        part <- path[2:n]
+        expect_identical(class(part), class(path))
+        expect_identical(part$lambda2, path$lambda2[2:n])
+        expect_identical(part$diagnostics$n_edges,
+                         path$diagnostics$n_edges[2:n])
+        for (lambda2 in part$lambda2) {
+            expect_equal(coef(part, lambda2), coef(path, lambda2))
+        }
+        expect_identical(path[-1], part)
+        expect_identical(path[path$lambda2 < path$lambda2[1]], part)
+    }
+    path <- found$path
+    expect_identical(path[seq_along(path$lambda2)], path)
+    expect_identical(path[], path)
+    expect_identical(path["variables"], list(variables = path$variables))
+    pair <- call_samples()
+    expect_equal(predict(path[3:4], pair$y, path$lambda2[4]),
+                 predict(path, pair$y, path$lambda2[4]))
+    for (wrong in list(0, 5, -9, c(1, -1), NA, TRUE, NULL, list(1), 1:9)) {
+        expect_error(path[wrong], class = "kliep_error_argument")
+    }
+})
+
+test_that("nobs() counts both samples", {
+    found <- result_objects()
+    for (name in c("path", "change", "select", "test", "stability",
+                   "inference", "tests", "auto", "flasso")) {
+        expect_equal(nobs(found[[name]]), 44)
+    }
+})
+
+test_that("summary() knows simulated pairs, networks and settings", {
+    found <- result_objects()
+    spec <- found$path$spec
+    for (object in list(found$net, yeast13(), spec, spec$features,
+                        spec$control)) {
+        shown <- utils::capture.output(print(summary(object)))
+        expect_identical(shown[1], format(object)[1])
+    }
+    expect_identical(summary(found$net)$tables[["edges that changed"]],
+                     found$net$truth)
+    shown <- utils::capture.output(print(summary(found$auto)))
+    expect_identical(shown[1], paste("*", found$auto$reasons[1]))
+    expect_error(summary(spec, all = TRUE), class = "kliep_error_dots")
+})

@@ -131,7 +131,7 @@ test_that("damage anywhere is seen, named and left as it is", {
     # Whole by its checksum, and still nothing of ours.
     unlink(file)
     expect_null(write_checked(file, 3))
-    refused(run_in(folder), "replicate-000004.checkpoint` is no checkpoint")
+    refused(run_in(folder), "replicate-000004.checkpoint` is not a checkpoint")
     unlink(file)
     expect_null(write_checked(file, list(number = 4)))
     refused(run_in(folder), "replicate-000004.checkpoint` belongs to another")
@@ -147,7 +147,7 @@ test_that("damage anywhere is seen, named and left as it is", {
 test_that("folders that are none are refused", {
     strange <- withr::local_tempdir()
     writeLines("mine", file.path(strange, "notes.txt"))
-    refused(run_in(strange), "no checkpoint, and holds other files: `notes")
+    refused(run_in(strange), "not a checkpoint, and holds other files: `notes")
     expect_identical(list.files(strange), "notes.txt")
     refused(run_in(file.path(strange, "notes.txt")), "is a file")
     refused(run_in(file.path(strange, "notes.txt", "in")), "cannot be made")

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// less than keeping them out.
 const DENSE: usize = 10;
 
-/// The default where all factors can be looked at cheaply, and still not for nothing.
+/// The default where a pass over all factors is cheap, though not free.
 pub struct SparseThenDense {
     problem: Problem,
     products: Products,
