@@ -317,9 +317,12 @@ repeat_folds <- function(problems, samples, paths, parts) {
             vapply(rounds, function(round) round[[at]][[column]],
                    numeric(nrow(rounds[[1L]][[at]])))
         }
-        mean_of <- function(values) rowMeans(matrix(values, ncol = length(parts)))
+        mean_of <- function(values) {
+            rowMeans(matrix(values, ncol = length(parts)))
+        }
         quick_frame(list(score = mean_of(of("score")),
-                         se = sqrt(mean_of(of("se")^2)), kl = mean_of(of("kl"))))
+                         se = sqrt(mean_of(of("se")^2)),
+                         kl = mean_of(of("kl"))))
     })
 }
 
