@@ -41,6 +41,7 @@ ratio_scores <- function(s_x, s_y, at, spec, score) {
 # a single observation can add at most that, and take away no more than in
 # proportion to its log-ratio.
 logistic_scores <- function(s_x, s_y) {
+    if (ncol(s_x) == 0L) return(list(score = numeric(), se = numeric()))
     level <- best_intercept(s_x, s_y)
     of_x <- stats::plogis(sweep(s_x, 2L, level, "+"), log.p = TRUE)
     of_y <- stats::plogis(sweep(s_y, 2L, level, "+"), log.p = TRUE,
@@ -56,7 +57,6 @@ logistic_scores <- function(s_x, s_y) {
 # as much of x is taken for y as of y for x. Halving the range that must hold
 # it is safe, whatever the ratios are.
 best_intercept <- function(s_x, s_y) {
-    if (ncol(s_x) == 0L) return(numeric())
     low <- -pmax(apply(s_x, 2L, max), apply(s_y, 2L, max))
     high <- -pmin(apply(s_x, 2L, min), apply(s_y, 2L, min))
     for (round in 1:40) {

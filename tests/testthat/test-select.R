@@ -39,8 +39,7 @@ test_that("the logistic score is the gain over guessing, at the best level", {
     # However large a ratio is, what it gains is bounded.
     sure <- logistic_scores(1e6 + s_x, -1e6 + s_y)
     expect_equal(sure$score, rep(log(2), 3))
-    expect_identical(ncol(s_x[, 0]), length(logistic_scores(s_x[, 0],
-                                                            s_y[, 0])$score))
+    expect_length(logistic_scores(s_x[, 0], s_y[, 0])$score, 0)
 })
 
 test_that("the standard error is that of repeated hold-out samples", {
@@ -70,12 +69,12 @@ test_that("scores survive ratios that overflow", {
 
 test_that("cross-validation is the mean over folds that anyone can repeat", {
     pair <- select_pair()
+    full <- kliep_path(pair$x, pair$y, nlambda = 8)
     set.seed(4)
-    chosen <- kliep_select(pair$x, pair$y, nlambda = 8, folds = 3,
+    chosen <- kliep_select(pair$x, pair$y, lambda2 = full$lambda2, folds = 3,
                            repeats = 1)
     set.seed(4)
     parts <- draw_folds(60, 60, 3)
-    full <- kliep_path(pair$x, pair$y, nlambda = 8)
     by_hand <- vapply(1:3, function(fold) {
         path <- kliep_path(pair$x[parts$x != fold, ],
                            pair$y[parts$y != fold, ], lambda2 = full$lambda2)
@@ -289,12 +288,13 @@ test_that("progress is signalled for every path and fold", {
     withr::local_options(progressr.enable = TRUE)
     steps <- 0
     withCallingHandlers(
-        kliep_select(pair$x, pair$y, nlambda = 3, folds = 4),
+        kliep_select(pair$x, pair$y, lambda2 = c(0.3, 0.2, 0.1), folds = 4,
+                     repeats = 2),
         progression = function(condition) {
             if (condition$type == "update") steps <<- steps + condition$amount
         }
     )
-    expect_identical(steps, 1 + 4)
+    expect_identical(steps, 1 + 2 * 4)
 })
 
 test_that("a selection says what is wrong with its arguments", {
