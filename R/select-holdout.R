@@ -11,7 +11,7 @@ holdout_scores <- function(path, newx, newy, score = "likelihood") {
     path_scores(path, newx, newy, score)
 }
 
-path_scores <- function(path, newx, newy, score) {
+path_scores <- function(path, newx, newy, score = "likelihood") {
     if (is_baseline(path)) {
         return(baseline_methods()[[path$method]]$holl(path, newx, newy))
     }
