@@ -205,7 +205,7 @@ selection_design <- function(folds, rule, result, candidates) {
     if (is.null(folds)) folds <- result$folds
     if (is.null(rule)) rule <- result$rule
     list(
-        criterion = "cv",
+        criterion = "cv", repeats = 1, score = "logistic",
         folds = if (is.null(folds)) 5 else folds,
         rule = check_choice(if (is.null(rule)) "best" else rule, "rule",
                             c("best", "1se")),
@@ -362,6 +362,7 @@ score_problem <- function(problem, divided, parts) {
         scores = scores,
         table = quick_frame(c(
             list(candidate = rep(problem$label, nrow(scores)),
+                 terms = rep(edge_terms(problem$spec$features), nrow(scores)),
                  lambda2 = grid$lambda2), scores[c("score", "se")]
         ))
     )

@@ -108,7 +108,9 @@ plot.kliep_select <- function(x, ...) {
 
 score_name <- function(object) {
     score <- if (is_baseline(object$fit))
-        baseline_methods()[[object$fit$method]]$score else "log-likelihood"
+        baseline_methods()[[object$fit$method]]$score else
+            if (object$score == "logistic") "logistic gain over no change" else
+                "log-likelihood"
     paste0(score, if (object$criterion == "cv")
         paste0(", ", object$folds, "-fold cross-validated") else
             " on hold-out samples")

@@ -166,9 +166,10 @@ check_taken <- function(method, given) {
 
 # ---- problems ----------------------------------------------------------------
 
-# One problem for each candidate, and the two samples as problems need them:
-# `plain`, and `coded` for features that code columns themselves.
-prepare_candidates <- function(candidates, found) {
+# One problem for each candidate, with how it is scored, and the two samples as
+# problems need them: `plain`, and `coded` for features that code columns
+# themselves.
+prepare_candidates <- function(candidates, found, score = "logistic") {
     candidates <- share_seed(candidates)
     made <- lapply(candidates, prepare_candidate, found = found)
     form <- vapply(made, function(one) {
@@ -176,8 +177,9 @@ prepare_candidates <- function(candidates, found) {
     }, "")
     samples <- lapply(made[!duplicated(form)], `[[`, "samples")
     names(samples) <- form[!duplicated(form)]
-    problems <- Map(function(one, form) c(one$problem, list(form = form)),
-                    made, form)
+    problems <- Map(function(one, form) {
+        c(one$problem, list(form = form, score = score))
+    }, made, form)
     list(problems = problems, samples = samples)
 }
 
@@ -266,7 +268,7 @@ refit_scores <- function(problem, samples, new, lambda2) {
     spec <- problem$spec
     if (is_baseline(problem) || is_table(spec$features)) {
         path <- refit(problem, samples, lambda2)
-        scores <- score_of(path)(path, new$x, new$y)
+        scores <- path_scores(path, new$x, new$y, problem$score)
         return(scores[seq_along(lambda2), ])
     }
     samples <- score_samples(samples, spec$features, spec$standardize)
@@ -287,5 +289,6 @@ refit_scores <- function(problem, samples, new, lambda2) {
     s_x <- scored$x[, steps, drop = FALSE]
     s_y <- scored$y[, steps, drop = FALSE]
     if (!all(is.finite(s_x)) || !all(is.finite(s_y))) overflow()
-    log_likelihoods(s_x, s_y, steps, length(lambda2), spec)
+    ratio_scores(s_x, s_y, list(steps = steps, of = length(lambda2)), spec,
+                 problem$score)
 }

@@ -1,29 +1,49 @@
 # The choice of a candidate and of its lambda2: kliep_select().
 
-#' Choose features, penalties and other settings by hold-out likelihood
+#' Choose features, penalties and other settings by data held out
 #'
 #' Fits a path for every candidate, and chooses the candidate and the `lambda2`
-#' under which observations that were held out are the most likely. Candidates
-#' are specifications, or every combination of settings with several values.
-#' The score is the hold-out log-likelihood (HOLL) of Liu et al. (2014),
+#' under which observations that were held out are predicted best. Candidates
+#' are specifications, or every combination of settings with several values;
+#' "no change" is always one of them.
+#'
+#' @section Score:
+#' `score = "logistic"` asks how well the fitted ratio tells from which sample
+#' an observation is,
+#' \deqn{\frac12 \Bigl(\frac{1}{\tilde n_P} \sum_i \log g(\tilde x_i) +
+#'     \frac{1}{\tilde n_Q} \sum_j \log (1 - g(\tilde y_j))\Bigr) + \log 2,
+#'     \qquad g(z) = \frac{1}{1 + \exp(-\theta^\top f(z) - c)},}{
+#'     (mean_i log g(x_i) + mean_j log(1 - g(y_j))) / 2 + log 2 with
+#'     g(z) = 1 / (1 + exp(-theta' f(z) - c)),}
+#' over the observations held out, with the best `c`. It is 0 for no change and
+#' at most log 2, whatever the features, and one observation adds little to it.
+#' `score = "likelihood"` is the hold-out log-likelihood (HOLL) of Liu et al.
+#' (2014),
 #' \deqn{\frac{1}{\tilde n_P} \sum_{i=1}^{\tilde n_P} \log
 #'     \frac{\exp(\theta^\top f(\tilde x_i))}
 #'     {\frac{1}{\tilde n_Q} \sum_{j=1}^{\tilde n_Q}
 #'     \exp(\theta^\top f(\tilde y_j))},}{
 #'     mean_i theta' f(x_i) - log mean_j exp(theta' f(y_j)),}
-#' over the observations held out; for `direction = "q/p"` that of the inverse
-#' ratio, for `"symmetric"` the sum of both.
+#' for `direction = "q/p"` that of the inverse ratio, for `"symmetric"` the sum
+#' of both. Its mean of exponentials may hang on a single observation.
 #'
 #' With `criterion = "cv"` every observation is held out once: `x` and `y` are
 #' each divided at random into `folds` parts, and the score is the mean over
-#' the folds (CVLL), its standard error their standard deviation over the
-#' square root of their number. Held-out observations are standardised by the
-#' means and variances of the others. With `criterion = "holdout"` the score
-#' is computed on `newx` and `newy`, and its standard error over their
-#' observations.
+#' the folds, its standard error their standard deviation over the square root
+#' of their number. With `repeats` this is done several times, and both are
+#' averaged. Held-out observations are standardised by the means and variances
+#' of the others. With `criterion = "holdout"` the score is computed on `newx`
+#' and `newy`, and its standard error over their observations.
+#'
+#' @section Choice:
+#' The highest score wins, unless something simpler is within its standard
+#' error: no change at all, with a score of 0, or a candidate with fewer
+#' coefficients for each edge. So no edge is reported at a score below zero.
 #'
 #' All folds of a candidate use one grid of `lambda2`, that of its path on all
-#' data. Without a ridge (`lambda1 = 0`) a path may end where the objective has
+#' data. Where the best `lambda2` is the smallest of a grid that was not given,
+#' the grid is continued, up to three times; if it still is, the print says so.
+#' Without a ridge (`lambda1 = 0`) a path may end where the objective has
 #' no minimum; a candidate is scored down to the last `lambda2` that all folds
 #' can be fitted at.
 #'
@@ -59,9 +79,14 @@
 #'   (`"holdout"`, the default where these are given).
 #' @param folds The number of folds, at most the smaller number of
 #'   observations.
+#' @param repeats How often the folds are drawn; `NULL` for more often than once
+#'   where there are fewer than 100 observations in a sample, at most 5 times.
+#' @param score `"logistic"` or `"likelihood"`: see the section below. Other
+#'   methods have their own.
 #' @param newx,newy Further observations of the two samples, for `"holdout"`.
-#' @param rule `"best"` takes the highest score, `"1se"` the largest `lambda2`
-#'   of the same candidate whose score is within one standard error of it.
+#' @param rule `"best"` takes the highest score of the candidate that is chosen,
+#'   `"1se"` the largest `lambda2` whose score is within one standard error of
+#'   it.
 #' @param method `"kliep"`, or the name of another method: see the section
 #'   below.
 #' @param progress Show progress? [progressr::handlers()] decides how it looks.
@@ -80,9 +105,11 @@
 #'   * `fit`: the chosen fit, made to all data;
 #'   * `path`: the path it was chosen from;
 #'   * `scores`: a data frame with a row for each candidate and `lambda2`:
-#'     `candidate`, `features`, `lambda1`, `lambda2`, `score`, `se`, `kl` (the
-#'     part of the score that estimates the divergence of P from Q; `NA` for
-#'     other methods), `n_edges` (of the path on all data) and `selected`.
+#'     `candidate`, `features`, `terms` (coefficients of an edge; `NA` for other
+#'     methods), `lambda1`, `lambda2`, `score`, `se`, `kl` (an estimate of the
+#'     divergence of P from Q; `NA` for other methods), `n_edges` (of the path
+#'     on all data) and `selected`;
+#'   * `open_end`: whether the best `lambda2` is the smallest of the grid.
 #' @inherit kliep_path references
 #' @export
 #' @examples
@@ -102,9 +129,10 @@
 #' ), nlambda = 15)
 #' kliep_select(pair$x, pair$y, method = "dtrace", nlambda = 15)
 kliep_select <- function(x, y = NULL, spec = NULL, criterion = c("cv",
-                             "holdout"), folds = 5, newx = NULL, newy = NULL,
-                         rule = c("best", "1se"), method = "kliep",
-                         progress = interactive(), ...) {
+                             "holdout"), folds = 5, repeats = NULL,
+                         score = c("logistic", "likelihood"), newx = NULL,
+                         newy = NULL, rule = c("best", "1se"),
+                         method = "kliep", progress = interactive(), ...) {
     call <- match.call()
     found <- take_samples(x, y, list(...))
     method <- check_choice(method, "method",
@@ -116,7 +144,8 @@ kliep_select <- function(x, y = NULL, spec = NULL, criterion = c("cv",
                    paste0(method, "_path"))
     design <- list(
         criterion = check_criterion(criterion, newx, newy), folds = folds,
-        newx = newx, newy = newy,
+        repeats = check_repeats(repeats), newx = newx, newy = newy,
+        score = check_choice(score, "score", c("logistic", "likelihood")),
         rule = check_choice(rule, "rule", c("best", "1se"))
     )
     candidates <- check_candidates(
@@ -128,24 +157,75 @@ kliep_select <- function(x, y = NULL, spec = NULL, criterion = c("cv",
 
 # The whole selection.
 select_candidate <- function(candidates, found, design, call) {
-    by_folds <- design$criterion == "cv"
-    if (by_folds) {
+    parts <- NULL
+    if (design$criterion == "cv") {
         first <- as_samples(found, candidates[[1L]]$spec$features)
-        parts <- draw_folds(nrow(first$x), nrow(first$y), design$folds)
-        design$folds <- parts$folds
+        parts <- draw_repeats(nrow(first$x), nrow(first$y), design)
+        design$folds <- parts[[1L]]$folds
     } else {
         design["folds"] <- list(NULL)
     }
-    ready <- prepare_candidates(candidates, found)
-    paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
-                       label = "Paths of all candidates")
-    scores <- if (by_folds) {
-        cross_validate(ready$problems, ready$samples, paths, parts)
-    } else {
-        lapply(paths, holdout_scores, newx = design$newx, newy = design$newy)
-    }
-    selection <- new_selection(candidates, paths, scores, design, call)
+    ready <- prepare_candidates(candidates, found, design$score)
+    fitted <- fit_candidates(ready$problems, ready$samples, parts, design)
+    selection <- new_selection(candidates, fitted$paths, fitted$scores, design,
+                               call)
     keep_samples(selection, ready$samples, found$conditions)
+}
+
+# Paths of all problems on all data, and their scores. A grid whose last lambda2
+# is the best of all is continued.
+fit_candidates <- function(problems, samples, parts, design, most = 3L) {
+    fit <- function(problems) {
+        map_tasks(problems, refit_all, samples = samples,
+                  label = "Paths of all candidates")
+    }
+    score <- function(problems, paths) {
+        if (is.null(parts)) {
+            return(lapply(paths, holdout_scores, newx = design$newx,
+                          newy = design$newy, score = design$score))
+        }
+        repeat_folds(problems, samples, paths, parts)
+    }
+    paths <- fit(problems)
+    scores <- score(problems, paths)
+    for (round in seq_len(most)) {
+        best <- best_candidate(scores)
+        if (!is_open(problems[[best]], paths[[best]], scores[[best]])) break
+        grid <- continue_grid(paths[[best]]$lambda2)
+        longer <- list(with_grid(problems[[best]], grid, length(grid)))
+        paths[best] <- fit(longer)
+        scores[best] <- score(longer, paths[best])
+    }
+    list(paths = paths, scores = scores)
+}
+
+# The one with the highest score.
+best_candidate <- function(scores) {
+    highest <- vapply(scores, function(rows) {
+        max(rows$score, -Inf, na.rm = TRUE)
+    }, 1)
+    which.max(highest)
+}
+
+# Whether the best is the last of a grid that nobody asked for, and may be
+# better beyond it.
+is_open <- function(problem, path, scores) {
+    given <- is_baseline(problem) || !is.null(problem$spec$lambda2) ||
+        !is.null(problem$spec$lambda_min_ratio)
+    !given && ends_best(path, scores)
+}
+
+ends_best <- function(path, scores) {
+    best <- which.max(scores$score)
+    length(best) == 1L && length(path$lambda2) > 1L &&
+        best == length(path$lambda2) && scores$score[best] > 0
+}
+
+# A quarter as many steps again, in the same proportion.
+continue_grid <- function(lambda2) {
+    last <- utils::tail(lambda2, 2L)
+    more <- max(2L, length(lambda2) %/% 4L)
+    c(lambda2, last[2L] * (last[2L] / last[1L])^seq_len(more))
 }
 
 # The path carries the samples, for all of the selection.
@@ -179,6 +259,23 @@ check_criterion <- function(criterion, newx, newy) {
     criterion
 }
 
+check_repeats <- function(repeats) {
+    if (is.null(repeats)) return(NULL)
+    check_whole(repeats, "repeats", "repeats")
+}
+
+# One division into folds for each repeat. Few observations make scores that
+# depend on who was held out with whom.
+draw_repeats <- function(n_x, n_y, design) {
+    repeats <- design$repeats
+    if (is.null(repeats)) {
+        repeats <- min(5, max(1, ceiling(100 / min(n_x, n_y))))
+    }
+    lapply(seq_len(repeats), function(round) {
+        draw_folds(n_x, n_y, design$folds)
+    })
+}
+
 # Parts of nearly equal size, in x and in y by themselves.
 draw_folds <- function(n_x, n_y, folds) {
     folds <- check_folds(folds, n_x, n_y)
@@ -210,7 +307,26 @@ check_folds <- function(folds, n_x, n_y, units = "observations") {
 
 # ---- fits and scores -------------------------------------------------------
 
-# One data frame of scores for each candidate.
+# One data frame of scores for each candidate: the mean over repeats. Their
+# standard errors are those of one, since repeats use the same observations.
+repeat_folds <- function(problems, samples, paths, parts) {
+    rounds <- lapply(parts, cross_validate, problems = problems,
+                     samples = samples, paths = paths)
+    lapply(seq_along(problems), function(at) {
+        of <- function(column) {
+            vapply(rounds, function(round) round[[at]][[column]],
+                   numeric(nrow(rounds[[1L]][[at]])))
+        }
+        mean_of <- function(values) {
+            rowMeans(matrix(values, ncol = length(parts)))
+        }
+        quick_frame(list(score = mean_of(of("score")),
+                         se = sqrt(mean_of(of("se")^2)),
+                         kl = mean_of(of("kl"))))
+    })
+}
+
+# The same for one division into folds.
 cross_validate <- function(problems, samples, paths, parts) {
     tasks <- expand.grid(fold = seq_len(parts$folds), at = seq_along(problems))
     tasks <- lapply(seq_len(nrow(tasks)), function(k) {
@@ -283,7 +399,8 @@ new_selection <- function(candidates, paths, scores, design, call) {
         class = "kliep_select",
         list(fit = fit, path = path, scores = table,
              criterion = design$criterion, rule = design$rule,
-             folds = design$folds, call = call)
+             folds = design$folds, score = design$score,
+             open_end = ends_best(path, scores[[at]]), call = call)
     )
 }
 
@@ -292,6 +409,8 @@ score_table <- function(candidate, path, scores) {
     data.frame(
         candidate = candidate$label,
         features = candidate$name,
+        terms = if (is_baseline(path)) NA_real_ else
+            edge_terms(path$spec$features),
         lambda1 = if (is.null(lambda1)) NA_real_ else lambda1,
         lambda2 = path$lambda2,
         scores,
@@ -299,8 +418,15 @@ score_table <- function(candidate, path, scores) {
     )
 }
 
-# The row of the highest score, or by the one-standard-error rule the sparsest
-# of its candidate that is nearly as good.
+# How simple features are: coefficients of an edge; unknown ones are not simple.
+edge_terms <- function(features) {
+    terms <- if (features$kind != "cliques") edge_size(features)
+    if (length(terms) == 0L || terms == 0) Inf else as.double(terms)
+}
+
+# The row of the highest score, unless something simpler comes within its
+# standard error; by the one-standard-error rule the sparsest of that candidate
+# that is nearly as good.
 choose_row <- function(table, rule) {
     best <- which.max(table$score)
     if (length(best) == 0L) {
@@ -311,10 +437,27 @@ choose_row <- function(table, rule) {
             hint = "Raise `lambda2` or set `lambda1 > 0`."
         )
     }
+    best <- simpler_row(table, best)
     if (rule == "best" || is.na(table$se[best])) return(best)
     near <- which(table$candidate == table$candidate[best] &
                       table$score >= table$score[best] - table$se[best])
     near[which.max(table$lambda2[near])]
+}
+
+# No change, or the candidate with the fewest terms, if it is as good as the row
+# `best` to within the standard error of that. Scores of other methods are not
+# zero where nothing has changed.
+simpler_row <- function(table, best) {
+    if (is.na(table$terms[best])) return(best)
+    slack <- table$se[best]
+    enough <- table$score[best] - if (is.na(slack)) 0 else slack
+    if (enough <= 0) {
+        own <- which(table$candidate == table$candidate[best])
+        return(own[which.max(table$lambda2[own])])
+    }
+    good <- which(table$score >= enough)
+    fewest <- good[table$terms[good] == min(table$terms[good])]
+    if (best %in% fewest) best else fewest[which.max(table$score[fewest])]
 }
 
 # ---- methods ---------------------------------------------------------------
@@ -331,6 +474,8 @@ format.kliep_select <- function(x, ...) {
                format(row$lambda2, digits = 4L)),
         paste0("  score      ", format(row$score, digits = 4L), " (se ",
                format(row$se, digits = 2L), ")"),
+        if (isTRUE(x$open_end))
+            "  grid       the smallest lambda2 has the highest score",
         if (is_baseline(x$fit)) utils::tail(format_settings(x$fit), 1L) else
             format_settings(x$fit)[-1L],
         format_solver(x$fit),

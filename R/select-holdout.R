@@ -3,32 +3,81 @@
 
 # A data frame with one row for each lambda2: `score`, the larger the better
 # and NA where there is no fit to rely on, `se`, its standard error, and `kl`,
-# the part of it that estimates KL(P || Q), if any.
-holdout_scores <- function(path, newx, newy) {
+# which estimates KL(P || Q), if the method does. `score` is "logistic" or
+# "likelihood"; another method has its own.
+holdout_scores <- function(path, newx, newy, score = "likelihood") {
     newx <- check_newdata(newx, path, "newx")
     newy <- check_newdata(newy, path, "newy")
-    score_of(path)(path, newx, newy)
+    path_scores(path, newx, newy, score)
 }
 
-# The criterion of a path's method.
-score_of <- function(path) {
-    if (is_baseline(path)) baseline_methods()[[path$method]]$holl else
-        kliep_holl
+path_scores <- function(path, newx, newy, score = "likelihood") {
+    if (is_baseline(path)) {
+        return(baseline_methods()[[path$method]]$holl(path, newx, newy))
+    }
+    steps <- reliable_steps(path$diagnostics$status)
+    ratio_scores(score_matrix(path, newx, "x", steps),
+                 score_matrix(path, newy, "y", steps),
+                 list(steps = steps, of = length(path$lambda2)), path$spec,
+                 score)
 }
 
-# Hold-out log-likelihood of the density ratio,
+# From the log-ratios, up to a constant, of both samples at `at$steps`, in
+# columns: one row for each of `at$of` steps.
+ratio_scores <- function(s_x, s_y, at, spec, score) {
+    likelihood <- log_likelihoods(s_x, s_y, spec)
+    scored <- if (score == "logistic") logistic_scores(s_x, s_y) else
+        likelihood
+    place <- match(seq_len(at$of), at$steps)
+    quick_frame(list(score = scored$score[place], se = scored$se[place],
+                     kl = likelihood$kl[place]))
+}
+
+# ---- logistic --------------------------------------------------------------
+
+# How much better the ratio tells from which sample an observation is than
+# guessing does: (mean_i log g(s(x_i)) + mean_j log (1 - g(s(y_j)))) / 2 + log 2
+# with g(s) = 1 / (1 + exp(-s - c)). Zero for a ratio of one and at most log 2;
+# a single observation can add at most that, and take away no more than in
+# proportion to its log-ratio.
+logistic_scores <- function(s_x, s_y) {
+    if (ncol(s_x) == 0L) return(list(score = numeric(), se = numeric()))
+    level <- best_intercept(s_x, s_y)
+    of_x <- stats::plogis(sweep(s_x, 2L, level, "+"), log.p = TRUE)
+    of_y <- stats::plogis(sweep(s_y, 2L, level, "+"), log.p = TRUE,
+                          lower.tail = FALSE)
+    list(
+        score = (colMeans(of_x) + colMeans(of_y)) / 2 + log(2),
+        se = sqrt(column_variance(of_x) / nrow(s_x) +
+                      column_variance(of_y) / nrow(s_y)) / 2
+    )
+}
+
+# The c of each column under which its observations are the most likely: where
+# as much of x is taken for y as of y for x. Halving the range that must hold
+# it is safe, whatever the ratios are.
+best_intercept <- function(s_x, s_y) {
+    low <- -pmax(apply(s_x, 2L, max), apply(s_y, 2L, max))
+    high <- -pmin(apply(s_x, 2L, min), apply(s_y, 2L, min))
+    for (round in 1:40) {
+        middle <- (low + high) / 2
+        share <- function(s) {
+            colMeans(stats::plogis(sweep(s, 2L, middle, "+")))
+        }
+        up <- 1 - share(s_x) > share(s_y)
+        low <- ifelse(up, middle, low)
+        high <- ifelse(up, high, middle)
+    }
+    (low + high) / 2
+}
+
+# ---- likelihood ------------------------------------------------------------
+
+# Log-likelihood of the density ratio,
 #   mean_i log r(x_i),  log r(z) = s(z) - log mean_j exp(s(y_j)),
 # or that of the inverse ratio, or the sum of both, whichever was fitted.
 # `kl` is the first of them, which estimates KL(P || Q).
-kliep_holl <- function(path, newx, newy) {
-    steps <- reliable_steps(path$diagnostics$status)
-    log_likelihoods(score_matrix(path, newx, "x", steps),
-                    score_matrix(path, newy, "y", steps),
-                    steps, length(path$lambda2), path$spec)
-}
-
-# From the scores at `steps`, in columns: one row for each of `n_steps`.
-log_likelihoods <- function(s_x, s_y, steps, n_steps, spec) {
+log_likelihoods <- function(s_x, s_y, spec) {
     direction <- spec$direction
     forward <- log_ratio_mean(s_x, s_y, spec$robust)
     backward <- log_ratio_mean(-s_y, -s_x, spec$robust)
@@ -40,13 +89,12 @@ log_likelihoods <- function(s_x, s_y, steps, n_steps, spec) {
                    symmetric = forward$of_denominator + backward$of_numerator)
     score <- switch(direction, "p/q" = forward$mean, "q/p" = backward$mean,
                     symmetric = forward$mean + backward$mean)
-    at <- match(seq_len(n_steps), steps)
-    quick_frame(list(
-        score = score[at],
+    list(
+        score = score,
         se = sqrt(column_variance(of_x) / nrow(s_x) +
-                      column_variance(of_y) / nrow(s_y))[at],
-        kl = forward$mean[at]
-    ))
+                      column_variance(of_y) / nrow(s_y)),
+        kl = forward$mean
+    )
 }
 
 # mean(numerator) - log mean exp(denominator), column by column, and what

@@ -40,7 +40,7 @@ gaussian_methods <- list(
 by_holl <- function(pair, features, ..., method = "kliep") {
     kliep_select(pair$x, pair$y, spec = if (method == "kliep")
         kliep_spec_paper(), features = features, newx = pair$holdout$x,
-        newy = pair$holdout$y, method = method, ...)
+        newy = pair$holdout$y, score = "likelihood", method = method, ...)
 }
 
 power_features <- lapply(2:4, feat_nonparanormal)

@@ -100,20 +100,21 @@ test_that("observations held out are mapped by those that were fitted", {
     })
     expect_equal(holdout_scores(path, new$x, new$y),
                  holdout_scores(plain, mapped$x, mapped$y))
-    problem <- new_problem(path$spec, samples_of(path))
+    problem <- c(new_problem(path$spec, samples_of(path)),
+                 score = "likelihood")
     expect_equal(refit_scores(problem, lapply(train, unname),
                               lapply(new, unname), path$lambda2),
                  holdout_scores(path, new$x, new$y))
     chosen <- kliep_select(train$x, train$y, feat_nonparanormal(),
                            criterion = "holdout", newx = new$x,
-                           newy = new$y, nlambda = 5)
+                           newy = new$y, lambda2 = path$lambda2)
     expect_equal(chosen$scores$score,
-                 holdout_scores(path, new$x, new$y)$score)
+                 holdout_scores(path, new$x, new$y, "logistic")$score)
     points <- is_flasso_path(train$x, train$y, feat_nonparanormal(), points =
                                  500, seed = 1, nlambda = 2)
     peer <- is_flasso_path(both$x, both$y, points = 500, seed = 1, nlambda = 2)
-    expect_equal(score_of(points)(points, new$x, new$y),
-                 score_of(peer)(peer, mapped$x, mapped$y))
+    expect_equal(path_scores(points, new$x, new$y),
+                 path_scores(peer, mapped$x, mapped$y))
 })
 
 test_that("predictions at the rows of a sample are its own fitted values", {

@@ -49,7 +49,7 @@ test_that("a shuffle is selected on as kliep_select() would", {
                 set.seed(5)
                 chosen <- kliep_select(
                     both[at, ], both[-at, ], features, rule = rule,
-                    nlambda = 8, folds = 3, lambda1 = lambda1,
+                    nlambda = 8, folds = 3, repeats = 1, lambda1 = lambda1,
                     lambda_min_ratio = 0.6
                 )
                 expect_equal(got$lambda2, chosen$fit$lambda2)

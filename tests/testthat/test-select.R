@@ -20,6 +20,28 @@ test_that("the score is the log-likelihood of what was held out", {
     }
 })
 
+test_that("the logistic score is the gain over guessing, at the best level", {
+    set.seed(1)
+    s_x <- matrix(rnorm(60, 1, 2), 20)
+    s_y <- matrix(rnorm(90, -1, 3), 30)
+    got <- logistic_scores(s_x, s_y)
+    for (k in 1:3) {
+        gain <- function(c) {
+            (mean(plogis(s_x[, k] + c, log.p = TRUE)) +
+                mean(plogis(-s_y[, k] - c, log.p = TRUE))) / 2 + log(2)
+        }
+        best <- optimize(gain, c(-10, 10), maximum = TRUE, tol = 1e-10)
+        expect_equal(got$score[k], best$objective, tolerance = 1e-8)
+    }
+    none <- logistic_scores(0 * s_x, 0 * s_y)
+    expect_equal(none$score, c(0, 0, 0))
+    expect_equal(none$se, c(0, 0, 0))
+    # However large a ratio is, what it gains is bounded.
+    sure <- logistic_scores(1e6 + s_x, -1e6 + s_y)
+    expect_equal(sure$score, rep(log(2), 3))
+    expect_length(logistic_scores(s_x[, 0], s_y[, 0])$score, 0)
+})
+
 test_that("the standard error is that of repeated hold-out samples", {
     pair <- select_pair(d = 3, n = 200)
     for (direction in c("p/q", "q/p", "symmetric")) {
@@ -47,16 +69,17 @@ test_that("scores survive ratios that overflow", {
 
 test_that("cross-validation is the mean over folds that anyone can repeat", {
     pair <- select_pair()
+    full <- kliep_path(pair$x, pair$y, nlambda = 8)
     set.seed(4)
-    chosen <- kliep_select(pair$x, pair$y, nlambda = 8, folds = 3)
+    chosen <- kliep_select(pair$x, pair$y, lambda2 = full$lambda2, folds = 3,
+                           repeats = 1)
     set.seed(4)
     parts <- draw_folds(60, 60, 3)
-    full <- kliep_path(pair$x, pair$y, nlambda = 8)
     by_hand <- vapply(1:3, function(fold) {
         path <- kliep_path(pair$x[parts$x != fold, ],
                            pair$y[parts$y != fold, ], lambda2 = full$lambda2)
         holdout_scores(path, pair$x[parts$x == fold, ],
-                       pair$y[parts$y == fold, ])$score
+                       pair$y[parts$y == fold, ], "logistic")$score
     }, numeric(8))
     expect_equal(chosen$scores$score, rowMeans(by_hand))
     expect_equal(chosen$scores$se, apply(by_hand, 1, sd) / sqrt(3))
@@ -108,6 +131,10 @@ test_that("hold-out samples give the same as their scores", {
     expect_identical(chosen$criterion, "holdout")
     path <- kliep_path(pair$x, pair$y, nlambda = 6)
     expect_equal(chosen$scores[c("score", "se", "kl")],
+                 holdout_scores(path, new$x, new$y, "logistic"))
+    by_likelihood <- kliep_select(pair$x, pair$y, nlambda = 6, newx = new$x,
+                                  newy = new$y, score = "likelihood")
+    expect_equal(by_likelihood$scores[c("score", "se", "kl")],
                  holdout_scores(path, new$x, new$y))
     expect_equal(kl_divergence(chosen)$holdout,
                  chosen$scores$kl[chosen$scores$selected])
@@ -135,6 +162,7 @@ test_that("the divergence elsewhere on the path is the one held out there", {
 test_that("one standard error picks the sparsest that is nearly as good", {
     table <- data.frame(candidate = rep(c("a", "b"), each = 4),
                         lambda2 = rep(c(4, 3, 2, 1), 2),
+                        terms = 1,
                         score = c(1, 2, 5, 4, 4.5, 4.6, 4.7, 4.8),
                         se = rep(1.2, 8))
     expect_identical(choose_row(table, "best"), 3L)
@@ -143,6 +171,78 @@ test_that("one standard error picks the sparsest that is nearly as good", {
     expect_identical(choose_row(table, "1se"), 2L)
     table$se[3] <- NA
     expect_identical(choose_row(table, "1se"), 3L)
+})
+
+test_that("no change wins where no score is above zero for certain", {
+    table <- data.frame(candidate = rep(c("a", "b"), each = 2), terms = 1,
+                        lambda2 = c(2, 1, 2, 1), score = c(0, -1, 0, -2),
+                        se = 0.1)
+    expect_identical(choose_row(table, "best"), 1L)
+    table$score[4] <- 0.09
+    expect_identical(choose_row(table, "best"), 3L)
+    table$score[4] <- 0.11
+    expect_identical(choose_row(table, "best"), 4L)
+    # The scores of another method are not zero without a change.
+    table$terms <- NA
+    table$score <- table$score - 5
+    expect_identical(choose_row(table, "best"), 4L)
+})
+
+test_that("more terms have to lead by more than their standard error", {
+    table <- data.frame(candidate = c("one", "six"), terms = c(1, 6),
+                        lambda2 = 1, score = c(4, 5), se = c(3, 1.1))
+    expect_identical(choose_row(table, "best"), 1L)
+    table$se[2] <- 0.9
+    expect_identical(choose_row(table, "best"), 2L)
+    # Fewer terms win by any lead.
+    table$score <- c(5, 4.9)
+    expect_identical(choose_row(table, "best"), 1L)
+})
+
+test_that("samples of one distribution have no edge to select", {
+    found <- vapply(1:6, function(seed) {
+        set.seed(seed)
+        draw <- function() matrix(rnorm(40 * 6), 40)
+        nrow(edges(kliep_select(draw(), draw(), nlambda = 8)))
+    }, 1)
+    expect_lte(sum(found > 0), 1)
+})
+
+test_that("repeats are averaged, and small samples have several", {
+    pair <- select_pair(d = 4, n = 40)
+    set.seed(3)
+    both <- kliep_select(pair$x, pair$y, nlambda = 5, folds = 2, repeats = 2)
+    set.seed(3)
+    one <- lapply(1:2, function(round) {
+        kliep_select(pair$x, pair$y, nlambda = 5, folds = 2, repeats = 1)
+    })
+    scores <- lapply(one, function(selection) selection$scores[1:5, ])
+    expect_equal(both$scores$score[1:5],
+                 (scores[[1]]$score + scores[[2]]$score) / 2)
+    expect_equal(both$scores$se[1:5]^2,
+                 (scores[[1]]$se^2 + scores[[2]]$se^2) / 2)
+    several <- function(n) {
+        length(draw_repeats(n, 200, list(repeats = NULL, folds = 2)))
+    }
+    expect_identical(vapply(c(10, 37, 100, 500), several, 1L),
+                     c(5L, 3L, 1L, 1L))
+    expect_error(kliep_select(pair$x, pair$y, repeats = 0),
+                 class = "kliep_error_repeats")
+})
+
+test_that("a grid whose end is best goes on, unless it was given", {
+    set.seed(1)
+    pair <- sim_gaussian(d = 4, n = 500, density = 1, edge = 0.25,
+                         n_changed = 6)
+    chosen <- kliep_select(pair$x, pair$y, nlambda = 6, lambda1 = 0.01)
+    first <- kliep_path(pair$x, pair$y, nlambda = 6, lambda1 = 0.01)$lambda2
+    expect_equal(chosen$scores$lambda2[1:6], first)
+    expect_gt(nrow(chosen$scores), 6)
+    given <- kliep_select(pair$x, pair$y, lambda2 = first, lambda1 = 0.01)
+    expect_identical(nrow(given$scores), 6L)
+    expect_true(given$open_end)
+    expect_match(format(given), "smallest lambda2 has the highest score",
+                 all = FALSE)
 })
 
 test_that("an unbounded candidate is scored down to its last valid lambda2", {
@@ -188,12 +288,13 @@ test_that("progress is signalled for every path and fold", {
     withr::local_options(progressr.enable = TRUE)
     steps <- 0
     withCallingHandlers(
-        kliep_select(pair$x, pair$y, nlambda = 3, folds = 4),
+        kliep_select(pair$x, pair$y, lambda2 = c(0.3, 0.2, 0.1), folds = 4,
+                     repeats = 2),
         progression = function(condition) {
             if (condition$type == "update") steps <<- steps + condition$amount
         }
     )
-    expect_identical(steps, 1 + 4)
+    expect_identical(steps, 1 + 2 * 4)
 })
 
 test_that("a selection says what is wrong with its arguments", {
