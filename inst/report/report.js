@@ -44,6 +44,7 @@
   // Three digits are enough to read.
   function number(value) {
     if (value === null || !isFinite(value)) return "not known";
+    if (Number.isInteger(value)) return value.toLocaleString("en");
     const size = Math.abs(value);
     if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(1);
     return String(Number(value.toPrecision(3)));
@@ -219,7 +220,7 @@
 
   const nodes = data.variables.map(function (name, i) {
     return { name: name, x: data.x[i], y: data.y[i], edges: [], degree: 0,
-             shown: false };
+             shown: false, near: false };
   });
   const edges = data.from.map(function (from, i) {
     return { index: i, from: from, to: data.to[i], weight: data.weight[i],
@@ -468,7 +469,7 @@
       return boxAround(node.x * camera.zoom, node.y * camera.zoom, 5, 5);
     });
     const order = shown.slice().sort(function (a, b) {
-      return isNear(b) - isNear(a) || b.degree - a.degree;
+      return b.near - a.near || b.degree - a.degree;
     });
     order.forEach(function (node, rank) {
       const side = rank < 150 ? freeSide(node, taken) : null;
@@ -501,28 +502,30 @@
           side.box[1] < box[3] && box[1] < side.box[3];
       });
     });
-    const chosen = free || (isNear(node) ? sides[0] : null);
+    const chosen = free || (node.near ? sides[0] : null);
     if (chosen) taken.push(chosen.box);
     return chosen;
   }
 
   // Dots, lines and classes: all that does not depend on where things are.
   function dressGraph() {
-    stage.classList.toggle("focused", state.variables.length > 0);
+    const chosen = new Set(state.variables);
+    stage.classList.toggle("focused", chosen.size > 0);
+    nodes.forEach(function (node, i) { node.near = chosen.has(i); });
     edges.forEach(function (edge) {
+      const near = edge.shown && (chosen.has(edge.from) || chosen.has(edge.to));
+      if (near) nodes[edge.from].near = nodes[edge.to].near = true;
       edge.line.setAttribute("display", edge.shown ? "inline" : "none");
-      edge.line.classList.toggle("near", state.variables.some(function (v) {
-        return edge.from === v || edge.to === v;
-      }));
+      edge.line.classList.toggle("near", near);
       edge.line.classList.toggle("picked", edge === state.edge);
     });
     nodes.forEach(function (node, i) {
       node.group.setAttribute("display", node.shown ? "inline" : "none");
       node.group.setAttribute("aria-label", node.name + ", " +
         count(node.degree, "edge"));
-      node.group.setAttribute("aria-pressed", state.variables.includes(i));
-      node.group.classList.toggle("near", isNear(node));
-      node.group.classList.toggle("picked", state.variables.includes(i));
+      node.group.setAttribute("aria-pressed", chosen.has(i));
+      node.group.classList.toggle("near", node.near);
+      node.group.classList.toggle("picked", chosen.has(i));
       node.dot.setAttribute("r", radius(node).toFixed(1));
     });
     tabTo(nodes.find(function (node) {
@@ -530,17 +533,11 @@
     }) || nodes.filter(function (node) { return node.shown; })[0]);
   }
 
-  function isNear(node) {
-    return state.variables.some(function (v) {
-      return nodes[v] === node || node.edges.some(function (edge) {
-        return edge.shown && (edge.from === v || edge.to === v);
-      });
-    });
-  }
-
   // ---- everything that follows the slider ----------------------------------
 
+  // What the slider says stays; what is said of a pick goes with it.
   const status = element("graph-status");
+  const said = element("graph-said");
 
   function saySlider() {
     const shown = shownEdges().length;
@@ -566,6 +563,10 @@
     edgeTable.refresh();
     refreshVariables();
     element("graph-empty").hidden = shownEdges().length > 0;
+    stage.setAttribute("aria-label", "Graph of " +
+      count(shownEdges().length, "edge") + " between " +
+      count(nodes.filter(function (node) { return node.shown; }).length,
+            "variable"));
     dressGraph();
   }
 
@@ -611,14 +612,14 @@
 
   function slide(stop) {
     state.stop = stop;
-    const known = nodes.filter(function (node) { return node.shown; });
+    const known = new Set(nodes.filter(function (node) { return node.shown; }));
     refresh();
     // What comes in begins beside what it belongs to.
     nodes.forEach(function (node) {
-      if (!node.shown || known.includes(node)) return;
+      if (!node.shown || known.has(node)) return;
       const near = node.edges.map(function (edge) {
         return otherEnd(edge, node);
-      }).find(function (other) { return known.includes(other); });
+      }).find(function (other) { return known.has(other); });
       if (!near) return;
       node.x = near.x + 0.3 * Math.cos(node.edges[0].index);
       node.y = near.y + 0.3 * Math.sin(node.edges[0].index);
@@ -645,11 +646,7 @@
     state.variables = numbers;
     dressGraph();
     drawGraph();
-    if (numbers.length === 0) {
-      status.textContent = saySlider();
-      return;
-    }
-    status.textContent = numbers.slice(0, 3).map(function (v) {
+    said.textContent = numbers.slice(0, 3).map(function (v) {
       const near = neighbours(nodes[v]);
       if (near.length === 0) return nodes[v].name + " has no edge here.";
       return nodes[v].name + " has " + count(near.length, "edge") + ", with " +
@@ -658,20 +655,23 @@
       " more variables match." : "");
   }
 
+  // A field has no line ends: names are compared without spaces of any kind.
+  function squash(text) { return text.toLowerCase().replace(/\s+/g, ""); }
+
   function search(text) {
-    const wanted = text.trim().toLowerCase();
+    const wanted = squash(text);
     if (wanted === "") return pickVariables([]);
-    const names = nodes.map(function (node) { return node.name.toLowerCase(); });
+    const names = nodes.map(function (node) { return squash(node.name); });
     const among = function (test) {
       return names.map(function (name, i) { return test(name) ? i : -1; })
         .filter(function (i) { return i >= 0; });
     };
-    const exact = among(function (name) { return name.trim() === wanted; });
+    const exact = among(function (name) { return name === wanted; });
     const found = exact.length > 0 ? exact :
       among(function (name) { return name.includes(wanted); });
     pickVariables(found);
     if (found.length === 0) {
-      status.textContent = "No variable in this graph matches \u201c" +
+      said.textContent = "No variable in this graph matches \u201c" +
         text.trim() + "\u201d.";
     }
   }
@@ -696,7 +696,7 @@
     dressGraph();
     showEvidence(edge);
     if (!quiet) {
-      status.textContent = "Edge " + edgeName(edge) + ": " +
+      said.textContent = "Edge " + edgeName(edge) + ": " +
         facts(edge).slice(0, 8).map(function (fact) {
           return fact.join(" ");
         }).join(", ") + ".";

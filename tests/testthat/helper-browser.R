@@ -28,7 +28,7 @@ start_browser <- function(folder) {
                 "--disable-component-update", "--mute-audio",
                 "--remote-debugging-pipe",
                 paste0("--user-data-dir=", file.path(folder, "profile"))),
-        stdin = "|", stdout = "|", cleanup_tree = TRUE
+        stdin = "|", stdout = "|", encoding = "UTF-8", cleanup_tree = TRUE
     )
     list2env(list(process = process, sent = 0L, session = NULL,
                   events = list(), folder = folder))

@@ -55,6 +55,10 @@ status_of <- function(browser) {
     on_page(browser, "document.getElementById('graph-status').textContent")
 }
 
+said_on <- function(browser) {
+    on_page(browser, "document.getElementById('graph-said').textContent")
+}
+
 # The middle of the line of an edge by number, in the window.
 middle_of_edge <- function(browser, number) {
     unlist(on_page(browser, sprintf(paste0(
@@ -142,12 +146,12 @@ test_that("a variable that is searched for stands out with its neighbours", {
         "function (node) { return node.getAttribute('aria-label'); })"
     )))
     expect_setequal(sub(", [0-9]+ edges?$", "", marked), c(name, near))
-    expect_match(status_of(browser), paste(length(near), "edge"))
+    expect_match(said_on(browser), paste(length(near), "edge"))
     on_page(browser, paste0(
         "document.getElementById('find').value = 'no such name';",
         "document.getElementById('find').dispatchEvent(new Event('input'))"
     ))
-    expect_match(status_of(browser), "No variable")
+    expect_match(said_on(browser), "No variable")
     expect_no_complaints(browser)
 })
 
@@ -238,8 +242,8 @@ test_that("the graph can be used by keyboard", {
                                          "'aria-pressed')")), "true")
     press_key(browser, "e")
     name <- sub(", [0-9]+ edges?$", "", active())
-    expect_match(status_of(browser), name, fixed = TRUE)
-    expect_match(status_of(browser), "^Edge ")
+    expect_match(said_on(browser), name, fixed = TRUE)
+    expect_match(said_on(browser), "^Edge ")
     press_key(browser, "Escape", 27L)
     expect_false(on_page(browser, paste0("document.getElementById('graph')",
                                          ".classList.contains('focused')")))
