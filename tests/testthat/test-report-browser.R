@@ -225,7 +225,8 @@ test_that("variables are dragged, the view is zoomed", {
 test_that("the graph can be used by keyboard", {
     browser <- the_browser()
     open_page(browser, report_of(inferred()))
-    on_page(browser, "document.querySelector('#graph [tabindex=\"0\"]').focus()")
+    on_page(browser, paste0("document.querySelector(",
+                            "'#graph [tabindex=\"0\"]').focus()"))
     active <- function() {
         on_page(browser, "document.activeElement.getAttribute('aria-label')")
     }

@@ -481,15 +481,21 @@ test_that("leukaemias, from the ExpressionSet to the browser", {
     expect_true(grepl("BCR/ABL, 37 observations", text, fixed = TRUE))
     expect_true(grepl("NEG, 42 observations", text, fixed = TRUE))
     tally <- function() {
-        on_page(browser, "document.querySelector('#edge-table .count')                .textContent")
+        on_page(browser, paste0("document.querySelector(",
+                                "'#edge-table .count').textContent"))
     }
     expect_equal(tally(), paste(count, "of", count))
     # Search for one variable, and sort what is left by weight.
-    name <- on_page(browser, "document.querySelector('#edge-table tbody th')                    .textContent")
+    name <- on_page(browser, paste0("document.querySelector(",
+                                    "'#edge-table tbody th').textContent"))
     click_on(browser, "#edge-table input")
     type_text(browser, toupper(name))
     click_on(browser, "#edge-table thead th:nth-child(3) button")
-    rows <- on_page(browser, "Array.from(document.querySelectorAll(        '#edge-table tbody tr:not([hidden])'), function (row) { return [        row.textContent, Number(row.cells[2].dataset.value)]; })")
+    rows <- on_page(browser, paste0(
+        "Array.from(document.querySelectorAll('#edge-table tbody ",
+        "tr:not([hidden])'), function (row) { return [row.textContent, ",
+        "Number(row.cells[2].dataset.value)]; })"
+    ))
     expect_gt(length(rows), 1)
     expect_lt(length(rows), count)
     expect_equal(tally(), paste(length(rows), "of", count))
