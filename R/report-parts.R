@@ -60,8 +60,8 @@ legend_html <- function(fit, sign) {
                "\"/></svg>", escape_html(text), "</li>")
     }
     paste0(
-        if (any(sign > 0)) entry("in-x", paste("stronger in", names[1L])),
-        if (any(sign < 0)) entry("in-y", paste("stronger in", names[2L])),
+        if (any(sign > 0)) entry("in-x", paste("higher in", names[1L])),
+        if (any(sign < 0)) entry("in-y", paste("higher in", names[2L])),
         if (any(sign == 0)) entry("unsigned", "changed"),
         "<li>The wider a line, the larger the change.</li>"
     )

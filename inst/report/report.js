@@ -487,15 +487,17 @@
     const r = radius(node) + 4;
     const half = 3.4 * Array.from(node.label.textContent).length + 1;
     const sides = [
-      { box: boxAround(x + r + half, y, half, 7),
+      { box: boxAround(x + r + half, y, half, 7), towards: [1, 0],
         attributes: { x: r, y: 4, "text-anchor": "start" } },
-      { box: boxAround(x - r - half, y, half, 7),
+      { box: boxAround(x - r - half, y, half, 7), towards: [-1, 0],
         attributes: { x: -r, y: 4, "text-anchor": "end" } },
-      { box: boxAround(x, y - r - 7, half, 7),
+      { box: boxAround(x, y - r - 7, half, 7), towards: [0, -1],
         attributes: { x: 0, y: -r - 2, "text-anchor": "middle" } },
-      { box: boxAround(x, y + r + 7, half, 7),
+      { box: boxAround(x, y + r + 7, half, 7), towards: [0, 1],
         attributes: { x: 0, y: r + 11, "text-anchor": "middle" } }
     ];
+    sides.forEach(function (side) { side.crowd = crowd(node, side.towards); });
+    sides.sort(function (a, b) { return a.crowd - b.crowd; });
     const free = sides.find(function (side) {
       return !taken.some(function (box) {
         return side.box[0] < box[2] && box[0] < side.box[2] &&
@@ -505,6 +507,18 @@
     const chosen = free || (node.near ? sides[0] : null);
     if (chosen) taken.push(chosen.box);
     return chosen;
+  }
+
+  // How much a name on this side would lie on the lines of its variable.
+  function crowd(node, towards) {
+    return node.edges.reduce(function (sum, edge) {
+      if (!edge.shown) return sum;
+      const other = otherEnd(edge, node);
+      const dx = other.x - node.x, dy = other.y - node.y;
+      const along = (dx * towards[0] + dy * towards[1]) /
+        (Math.hypot(dx, dy) || 1);
+      return sum + Math.max(0, along);
+    }, 0);
   }
 
   // Dots, lines and classes: all that does not depend on where things are.

@@ -26,6 +26,8 @@ start_browser <- function(folder) {
                 "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                 "--disable-background-networking", "--disable-extensions",
                 "--disable-component-update", "--mute-audio",
+                "--disable-renderer-backgrounding",
+                "--disable-backgrounding-occluded-windows",
                 "--remote-debugging-pipe",
                 paste0("--user-data-dir=", file.path(folder, "profile"))),
         stdin = "|", stdout = "|", encoding = "UTF-8", cleanup_tree = TRUE
@@ -90,31 +92,38 @@ browser_events <- function(browser, method) {
 
 # ---- pages -----------------------------------------------------------------
 
-# A page in a new tab, at the given width. Movement is off: what is to be seen
-# is there at once.
+# A page at the given width, in the one tab there is: those behind another get
+# no mouse. Movement is off: what is to be seen is there at once.
 open_page <- function(browser, file, width = 1200, dark = FALSE) {
-    made <- browser_call(browser, "Target.createTarget", url = "about:blank",
-                         session = FALSE)
-    browser$session <- browser_call(browser, "Target.attachToTarget",
-                                    targetId = made$targetId, flatten = TRUE,
-                                    session = FALSE)$sessionId
+    if (is.null(browser$session)) open_tab(browser)
+    browser_call(browser, "Page.navigate", url = "about:blank")
     browser$events <- list()
-    for (domain in c("Page", "Runtime", "Log", "Network")) {
-        browser_call(browser, paste0(domain, ".enable"))
-    }
     set_width(browser, width)
     browser_call(browser, "Emulation.setEmulatedMedia", features = list(
         list(name = "prefers-color-scheme", value = if (dark) "dark" else
             "light"),
         list(name = "prefers-reduced-motion", value = "reduce")
     ))
-    browser_call(browser, "Browser.setDownloadBehavior", behavior = "allow",
-                 downloadPath = browser$folder, eventsEnabled = TRUE,
-                 session = FALSE)
     address <- utils::URLencode(paste0("file://", normalizePath(file)))
     browser_call(browser, "Page.navigate", url = address)
     browser_event(browser, "Page.loadEventFired")
     invisible(address)
+}
+
+open_tab <- function(browser) {
+    tabs <- browser_call(browser, "Target.getTargets",
+                         session = FALSE)$targetInfos
+    tab <- Filter(function(one) one$type == "page", tabs)[[1]]
+    browser$session <- browser_call(browser, "Target.attachToTarget",
+                                    targetId = tab$targetId, flatten = TRUE,
+                                    session = FALSE)$sessionId
+    browser_call(browser, "Page.bringToFront")
+    for (domain in c("Page", "Runtime", "Log", "Network")) {
+        browser_call(browser, paste0(domain, ".enable"))
+    }
+    browser_call(browser, "Browser.setDownloadBehavior", behavior = "allow",
+                 downloadPath = browser$folder, eventsEnabled = TRUE,
+                 session = FALSE)
 }
 
 set_width <- function(browser, width) {
@@ -152,12 +161,16 @@ page_complaints <- function(browser) {
 
 # ---- mouse and keys --------------------------------------------------------
 
-# The middle of what a selector finds, scrolled to where it can be seen.
+# The middle of what a selector finds, scrolled to where it can be seen. The
+# browser takes the mouse only once it has drawn the page there.
 middle_of <- function(browser, selector) {
+    on_page(browser, sprintf(paste0(
+        "document.querySelector(%s).scrollIntoView({ block: 'nearest' });",
+        "new Promise(requestAnimationFrame)"
+    ), jsonlite::toJSON(selector, auto_unbox = TRUE)))
     unlist(on_page(browser, sprintf(paste0(
-        "(function () { const found = document.querySelector(%s);",
-        "found.scrollIntoView({ block: 'center' });",
-        "const box = found.getBoundingClientRect();",
+        "(function () { const box = document.querySelector(%s)",
+        ".getBoundingClientRect();",
         "return [box.left + box.width / 2, box.top + box.height / 2]; }())"
     ), jsonlite::toJSON(selector, auto_unbox = TRUE))))
 }

@@ -61,10 +61,10 @@ said_on <- function(browser) {
 
 # The middle of the line of an edge by number, in the window.
 middle_of_edge <- function(browser, number) {
+    middle_of(browser, "#graph")
     unlist(on_page(browser, sprintf(paste0(
         "(function () { const line = document.querySelectorAll(",
         "'#graph .edge')[%d]; const svg = line.ownerSVGElement;",
-        "svg.scrollIntoView({ block: 'center' });",
         "const p = svg.createSVGPoint();",
         "p.x = (line.x1.baseVal.value + line.x2.baseVal.value) / 2;",
         "p.y = (line.y1.baseVal.value + line.y2.baseVal.value) / 2;",
