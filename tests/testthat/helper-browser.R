@@ -59,7 +59,7 @@ browser_call <- function(browser, method, ..., session = TRUE) {
 }
 
 # The next message; an event is noted.
-browser_read <- function(browser, timeout = 60) {
+browser_read <- function(browser, timeout = 30) {
     limit <- Sys.time() + timeout
     repeat {
         line <- browser$process$read_output_lines(1L)
@@ -96,7 +96,6 @@ browser_events <- function(browser, method) {
 # no mouse. Movement is off: what is to be seen is there at once.
 open_page <- function(browser, file, width = 1200, dark = FALSE) {
     if (is.null(browser$session)) open_tab(browser)
-    browser_call(browser, "Page.navigate", url = "about:blank")
     browser$events <- list()
     set_width(browser, width)
     browser_call(browser, "Emulation.setEmulatedMedia", features = list(
@@ -107,6 +106,7 @@ open_page <- function(browser, file, width = 1200, dark = FALSE) {
     address <- utils::URLencode(paste0("file://", normalizePath(file)))
     browser_call(browser, "Page.navigate", url = address)
     browser_event(browser, "Page.loadEventFired")
+    browser_call(browser, "Page.bringToFront")
     invisible(address)
 }
 
@@ -117,7 +117,6 @@ open_tab <- function(browser) {
     browser$session <- browser_call(browser, "Target.attachToTarget",
                                     targetId = tab$targetId, flatten = TRUE,
                                     session = FALSE)$sessionId
-    browser_call(browser, "Page.bringToFront")
     for (domain in c("Page", "Runtime", "Log", "Network")) {
         browser_call(browser, paste0(domain, ".enable"))
     }
@@ -165,7 +164,7 @@ page_complaints <- function(browser) {
 # browser takes the mouse only once it has drawn the page there.
 middle_of <- function(browser, selector) {
     on_page(browser, sprintf(paste0(
-        "document.querySelector(%s).scrollIntoView({ block: 'nearest' });",
+        "document.querySelector(%s).scrollIntoView({ block: 'center' });",
         "new Promise(requestAnimationFrame)"
     ), jsonlite::toJSON(selector, auto_unbox = TRUE)))
     unlist(on_page(browser, sprintf(paste0(
@@ -187,8 +186,16 @@ click_at <- function(browser, at) {
     mouse(browser, "mouseReleased", at)
 }
 
+# Buttons and fields are pressed by the page itself, as by a reader's own hand:
+# where the browser draws nothing, it may keep the mouse waiting there.
 click_on <- function(browser, selector) {
-    click_at(browser, middle_of(browser, selector))
+    browser_call(browser, "Runtime.evaluate", userGesture = TRUE,
+                 expression = sprintf(
+                     "document.querySelector(%s).focus(); %s",
+                     jsonlite::toJSON(selector, auto_unbox = TRUE),
+                     sprintf("document.querySelector(%s).click()",
+                             jsonlite::toJSON(selector, auto_unbox = TRUE))
+                 ))
 }
 
 press_key <- function(browser, key, code = NULL) {
