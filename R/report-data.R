@@ -17,7 +17,9 @@ report_edges <- function(fit, lambda2 = NULL) {
     # Beyond the last stop there is nothing to be seen.
     last <- replace(control, "at", length(control$stops))
     seen <- passes_control(cut, last)
-    all <- sum(seen)
+    # A slider that counts ends with what the page holds.
+    counts <- inherits(fit, c("change_path", "kliep_select"))
+    all <- if (counts) nrow(table) else sum(seen)
     seen <- utils::head(which(seen), report_most)
     list(table = table[seen, , drop = FALSE], cut = cut[seen],
          control = control, all = all,

