@@ -1,51 +1,123 @@
 # What a report says in words and numbers: the summary, the facts about data
 # and settings, and the diagnostics with a verdict each.
 
-# A sentence or two.
+# What was compared, what was found, and what that is worth.
 report_summary <- function(fit, lambda2 = NULL) {
+    if (inherits(fit, "kliep_windows")) return(summarise_windows(fit))
     path <- path_of(fit)
-    found <- edges(fit, lambda2 = lambda2)
-    what <- switch(
-        report_kind(fit),
-        kliep_test = paste0("kept by permutation at level ",
-                            format(fit$alpha), say_global(fit)),
-        kliep_stability = paste("named by", format(100 * fit$threshold),
-                                "% of all halves or more"),
-        kliep_infer = paste0(
-            "changed at a false discovery rate of ", format(fit$fdr),
-            say_global(fit)
-        ),
-        kliep_debias = paste("that have changed at a false discovery rate",
-                             "of", format(1 - fit$level)),
-        "detected"
-    )
-    top <- hubs(fit, lambda2 = lambda2)
-    text <- paste0(
+    paste0(
         if (is.null(fit$conditions)) "Two samples" else
-            paste(escape_markdown(fit$conditions[["x"]]), "against",
-                  escape_markdown(fit$conditions[["y"]])),
+            paste(fit$conditions[["x"]], "against", fit$conditions[["y"]]),
         ", ", path$n[["x"]], " and ", path$n[["y"]], " observations of ",
-        count_of(length(path$variables), "variable"),
-        ": ", count_of(nrow(found), "edge"), " ", what, ", among ",
-        count_of(nrow(top), "variable"), "."
+        count_of(length(path$variables), "variable"), ": ",
+        say_found(fit, lambda2)
     )
-    if (nrow(top) == 0L) return(text)
-    paste0(text, " Most has changed around ", escape_markdown(top$variable[1L]),
-           " (", count_of(top$degree[1L], "edge"), ").")
+}
+
+say_found <- function(fit, lambda2) {
+    found <- count_of(nrow(edges(fit, lambda2 = lambda2)), "edge")
+    switch(
+        report_kind(fit),
+        kliep_test = paste0(
+            found, " kept by permutation at level ", format(fit$alpha), ". ",
+            say_global(fit), say_hub(fit)
+        ),
+        kliep_stability = paste0(
+            found, " named by ", format(100 * fit$threshold), " % of all ",
+            "halves or more; expect at most ",
+            format(fit$expected_false, digits = 2L), " of them to be false.",
+            say_hub(fit)
+        ),
+        kliep_infer = paste0(say_reported(fit, found), " ", say_global(fit),
+                             say_hub(fit)),
+        kliep_debias = paste0(
+            found, " changed at a false discovery rate of ",
+            format(1 - fit$level), ".", say_hub(fit)
+        ),
+        kliep_select = paste0(
+            found, " detected at the lambda2 ", if (is.null(lambda2))
+                "that predicts best" else "that was asked for",
+            ". A selection does not say how many of them are false",
+            say_judge(path_of(fit))
+        ),
+        paste0(
+            found, " detected at lambda2 = ",
+            format(lambda2_of(fit, lambda2), digits = 3L), ". A path ranks ",
+            "edges; where to cut the ranking, and whether anything changed at ",
+            "all, it does not say", say_judge(path_of(fit))
+        )
+    )
+}
+
+lambda2_of <- function(path, lambda2) path$lambda2[find_step(path, lambda2)]
+
+# What does say it, if there is anything.
+say_judge <- function(path) {
+    if (is_baseline(path)) return(".")
+    ": `kliep_infer(fit)` tests every edge."
+}
+
+say_reported <- function(fit, found) {
+    changed <- sum(fit$estimates$changed)
+    if (changed == 0L) {
+        return(paste0("no change found. ", found, " of ",
+                      format(nrow(fit$estimates), big.mark = ","),
+                      " are reported at a false discovery rate of ",
+                      format(fit$fdr), "."))
+    }
+    paste0(found, " changed at a false discovery rate of ", format(fit$fdr),
+           ": expect at most ", format(signif(changed * fit$fdr, 2L)),
+           " of them to be false.")
 }
 
 say_global <- function(fit) {
-    paste0(" (no change at all: p = ",
-           format(fit$global$p_value, digits = 2L), ")")
+    paste0("The test of no change at all has p = ",
+           format(fit$global$p_value, digits = 2L), ".")
 }
 
-escape_markdown <- function(text) gsub("([][*_`<>$^~\\\\])", "\\\\\\1", text)
+# Around which variable most has changed.
+say_hub <- function(fit) {
+    top <- hubs(fit)
+    if (nrow(top) == 0L) return("")
+    paste0(" Most has changed around ", top$variable[1L], " (",
+           count_of(top$degree[1L], "edge"), ").")
+}
+
+summarise_windows <- function(fit) {
+    table <- summary(fit)
+    paste0(
+        count_of(nrow(fit$windows), "window"), " of ",
+        paste(unique(range(fit$windows$n)), collapse = " to "),
+        " observations against a reference of ", fit$reference$n, ", ",
+        count_of(length(fit$variables), "variable"), ": ",
+        count_of(nrow(table), "edge"), " in ",
+        sum(fit$windows$n_edges > 0, na.rm = TRUE), " of these windows.",
+        if (fit$n_perm > 0) paste0(
+            " Edges are kept by ", count_of(fit$n_perm, "shuffle"), " of each ",
+            "window at level ", format(fit$alpha), ", for each window by ",
+            "itself."
+        ) else paste0(
+            " Each window is chosen by how well it predicts, which does not ",
+            "say how many edges are false: `n_perm` of `kliep_windows()` ",
+            "tests each window."
+        ),
+        if (nrow(table) > 0L) paste0(
+            " The first edge to appear is ", table$from[1L], " with ",
+            table$to[1L], ", at ", format(table$appears[1L]), "."
+        )
+    )
+}
 
 # What there is to say about "data", "settings" or "diagnostics".
 report_facts <- function(fit, about) {
     if (about == "diagnostics") return(diagnostic_facts(fit))
-    facts <- if (about == "data") data_facts(path_of(fit), fit$conditions) else
+    facts <- if (inherits(fit, "kliep_windows")) {
+        if (about == "data") window_facts(fit) else window_settings(fit)
+    } else if (about == "data") {
+        data_facts(path_of(fit), fit$conditions)
+    } else {
         c(own_settings(fit), path_settings(fit))
+    }
     data.frame(what = names(facts), value = unname(facts))
 }
 
@@ -57,11 +129,7 @@ data_facts <- function(path, conditions) {
     facts <- c(
         "sample x" = rows("x"),
         "sample y" = rows("y"),
-        "variables" = paste0(
-            format(length(path$variables), big.mark = ","), ": ",
-            paste(utils::head(path$variables, 6L), collapse = ", "),
-            if (length(path$variables) > 6L) ", ..."
-        ),
+        "variables" = list_variables(path$variables),
         "factors" = format(n_factors_of(path$spec$features,
                                         length(path$variables)),
                            big.mark = ",")
@@ -76,6 +144,43 @@ data_facts <- function(path, conditions) {
               "and standard deviation", format_range(path$scale[[part]]))
     }
     c(facts, "variables in x" = of("x"), "variables in y" = of("y"))
+}
+
+list_variables <- function(variables) {
+    paste0(format(length(variables), big.mark = ","), ": ",
+           paste(utils::head(variables, 6L), collapse = ", "),
+           if (length(variables) > 6L) ", ...")
+}
+
+window_facts <- function(fit) {
+    reference <- fit$reference
+    c(
+        "windows" = paste0(
+            count_of(nrow(fit$windows), "window"), " of ",
+            paste(unique(range(fit$windows$n)), collapse = " to "),
+            " observations, from ", format(fit$windows$start[1L]), " to ",
+            format(fit$windows$end[nrow(fit$windows)])
+        ),
+        "reference" = paste0(
+            count_of(reference$n, "observation"), if (!is.null(reference$start))
+                paste0(", from ", format(reference$start), " to ",
+                       format(reference$end))
+        ),
+        "variables" = list_variables(fit$variables)
+    )
+}
+
+window_settings <- function(fit) {
+    kept <- if (fit$n_perm == 0) "all that are detected" else
+        if (fit$keep == "paper") "the paper's rule" else "adjusted p-value"
+    fits <- Filter(Negate(is.null), fit$fits)
+    c(
+        "method" = fit$method,
+        "shuffles of each window" = format(fit$n_perm),
+        "alpha" = if (fit$n_perm > 0) format(fit$alpha) else "not used",
+        "kept by" = kept,
+        if (length(fits) > 0L) printed_settings(fits[[1L]])
+    )
 }
 
 # What only this kind of result has.
@@ -133,16 +238,19 @@ selection_settings <- function(fit) {
 }
 
 # The lines that print() has, as facts.
+printed_settings <- function(path) {
+    lines <- sub("^  ", "", format_settings(path))
+    stats::setNames(sub("^\\S+ +", "", lines), sub(" .*", "", lines))
+}
+
 path_settings <- function(fit) {
     path <- path_of(fit)
     if (inherits(path, c("kliep_debias", "kliep_infer"))) {
         return(c("features" = name_features(path$spec$features),
                  "standardize" = path$spec$standardize))
     }
-    lines <- sub("^  ", "", format_settings(path))
-    facts <- stats::setNames(sub("^\\S+ +", "", lines), sub(" .*", "", lines))
     grid <- range(path$lambda2)
-    c(facts, "lambda2" = paste0(
+    c(printed_settings(path), "lambda2" = paste0(
         count_of(length(path$lambda2), "value"), ", ",
         paste(unique(format(rev(grid), digits = 3L)), collapse = " to "),
         "; nothing is detected from ", format(path$lambda_max, digits = 3L),
@@ -155,7 +263,9 @@ path_settings <- function(fit) {
 # With a verdict each: "good", or "caution" and why.
 diagnostic_facts <- function(fit) {
     path <- path_of(fit)
-    facts <- if (inherits(path, "kliep_debias")) {
+    facts <- if (inherits(fit, "kliep_windows")) {
+        window_diagnostics(fit)
+    } else if (inherits(path, "kliep_debias")) {
         inference_diagnostics(path)
     } else if (inherits(path, "kliep_infer")) {
         calibration_diagnostics(path)
@@ -261,6 +371,29 @@ weight_of_tests <- function(result) {
     )
 }
 
+# Over the fits of all windows.
+window_diagnostics <- function(fit) {
+    fits <- Filter(Negate(is.null), fit$fits)
+    rows <- do.call(rbind, lapply(fits, function(one) {
+        one$diagnostics[c("status", "kkt")]
+    }))
+    short <- sum(!is_converged(rows$status))
+    list(
+        "windows with a fit" = c(
+            paste(length(fits), "of", nrow(fit$windows)),
+            if (length(fits) == nrow(fit$windows)) "good" else
+                "caution: the others have no edges"
+        ),
+        "convergence" = c(
+            paste(sum(is_converged(rows$status)), "of", length(fits)),
+            if (short == 0L) "good" else
+                "caution: some are not solved to the tolerance"
+        ),
+        "largest violation of the optimality conditions" =
+            c(format(largest_of(rows$kkt), digits = 2L), "")
+    )
+}
+
 inference_diagnostics <- function(result) {
     status <- table(factor(result$diagnostics$status,
                            unique(result$diagnostics$status)))
@@ -284,8 +417,9 @@ inference_diagnostics <- function(result) {
     )
 }
 
-# One row for each lambda2, or for each edge of an inference.
+# One row for each lambda2, window, test or, of a debiased estimate, edge.
 report_steps <- function(fit) {
+    if (inherits(fit, "kliep_windows")) return(fit$windows)
     if (inherits(fit, "kliep_infer")) return(test_table(fit))
     path_of(fit)$diagnostics
 }

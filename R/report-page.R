@@ -1,17 +1,29 @@
 # A report of what was found, as one HTML page: what is asked for, and how it is
-# written. What the page says is computed by the report_*() functions; the page
-# itself is inst/rmarkdown/page.
+# written. What the page says is computed by the report_*() functions; its
+# template, style and script lie in inst/report.
 
 #' A report of what was found, as one page
 #'
-#' Writes an HTML page that opens in every browser, without a network and
-#' without other files: a summary of the data, the settings, pictures of what
-#' was found, the edges and the variables as tables that can be searched,
-#' sorted and saved, diagnostics, and the code to make it all again.
+#' Writes an interactive HTML page that opens in every browser, without a
+#' network and without other files: what was found in a sentence, the graph of
+#' the edges, the observations behind each of them, tables, pictures, settings,
+#' diagnostics, and the code to make it all again.
 #'
-#' What is shown follows what is given: the scores of a selection, the p-values
-#' of a test, the selection probabilities of [kliep_stability()], the intervals
-#' of [kliep_debias()].
+#' On the page:
+#' * The graph can be dragged and zoomed. Pointing at an edge shows its
+#'   estimate, interval and q-value; a click shows the observations of both
+#'   variables in both samples. The page draws at most 250 of each sample, and
+#'   holds at most 2,000 edges.
+#' * A slider filters the graph and the tables together. It sets the false
+#'   discovery rate of [kliep_infer()], [kliep_auto()] and [kliep_debias()], the
+#'   adjusted p-value of [kliep_test()], the selection probability of
+#'   [kliep_stability()] and the number of windows of [kliep_windows()]. A path
+#'   or a selection has no error rates: there it counts edges by rank.
+#' * A search marks a variable and its neighbours.
+#' * The graph can be saved as SVG, PNG and GraphML, and tables as CSV, as they
+#'   are filtered.
+#' * There are a light and a dark theme and a style for print, and everything
+#'   works by keyboard and with screen readers.
 #'
 #' @section Documents of your own:
 #' For a page with your own words, an R Markdown document that makes the same
@@ -19,8 +31,14 @@
 #' between two networks"; `rmarkdown::draft("report.Rmd",
 #' template = "change_report", package = "kliepnet")` begins one elsewhere.
 #'
+#' @section What others can read from it:
+#' The page holds observations of the variables with an edge. Results that are
+#' made with `kliep_control(keep_samples = FALSE)` do not carry their samples,
+#' and their page does not show any.
+#'
 #' @param fit A `change_path`, or the result of [kliep_select()],
-#'   [kliep_test()], [kliep_stability()], [kliep_infer()] or [kliep_debias()].
+#'   [kliep_test()], [kliep_stability()], [kliep_infer()], [kliep_auto()],
+#'   [kliep_debias()] or [kliep_windows()].
 #' @param file Where to write the page. A file that is there is replaced once
 #'   the new one is complete.
 #' @param lambda2 The value to take the edges from: for a path, which has none
@@ -35,11 +53,8 @@
 #' @examples
 #' set.seed(1)
 #' pair <- sim_gaussian(d = 10, n = 300, n_changed = 4)
-#' chosen <- kliep_select(pair$x, pair$y, nlambda = 15)
-#' if (requireNamespace("rmarkdown") && rmarkdown::pandoc_available()) {
-#'     file <- tempfile(fileext = ".html")
-#'     kliep_report(chosen, file, open = FALSE)
-#' }
+#' found <- kliep_infer(pair$x, pair$y)
+#' kliep_report(found, tempfile(fileext = ".html"), open = FALSE)
 kliep_report <- function(fit, file = "report.html", lambda2 = NULL,
                          title = "Changes between two networks",
                          script = NULL, open = interactive(), ...) {
@@ -50,11 +65,10 @@ kliep_report <- function(fit, file = "report.html", lambda2 = NULL,
     script <- check_script(script)
     check_title(title)
     # Now rather than in the middle of the page: a path has no edges of its own.
-    hubs(fit, lambda2 = lambda2)
-    check_report_tools()
+    check_report_lambda2(fit, lambda2)
     made <- tryCatch(
-        render_report(list(fit = fit, lambda2 = lambda2, script = script),
-                      title),
+        write_report(list(fit = fit, lambda2 = lambda2, script = script,
+                          title = title)),
         error = function(condition) stop_report(file, condition)
     )
     on.exit(unlink(dirname(made), recursive = TRUE))
@@ -69,7 +83,7 @@ kliep_report <- function(fit, file = "report.html", lambda2 = NULL,
 # Which of these a fit is, or is a kind of; NA for none.
 report_kind <- function(fit) {
     known <- c("change_path", "kliep_select", "kliep_test", "kliep_stability",
-               "kliep_infer", "kliep_debias")
+               "kliep_infer", "kliep_debias", "kliep_windows")
     intersect(class(fit), known)[1L]
 }
 
@@ -78,8 +92,8 @@ check_reportable <- function(fit) {
     stop_kliep(
         "type",
         paste0("A report needs a path, a change, a selection, a test, a ",
-               "stability selection or an inference: got ", describe(fit),
-               "."),
+               "stability selection, an inference or windows: got ",
+               describe(fit), "."),
         hint = "`kliep_select()` makes a selection."
     )
 }
@@ -104,20 +118,17 @@ check_title <- function(title) {
                                   describe(title), "."))
 }
 
-check_report_tools <- function(
-    rmarkdown = requireNamespace("rmarkdown", quietly = TRUE),
-    pandoc = rmarkdown && rmarkdown::pandoc_available("2.0")) {
-    missing <- if (!rmarkdown) "the package rmarkdown" else
-        if (!pandoc) "pandoc"
-    if (is.null(missing)) return(invisible())
-    stop_kliep("report_tools", paste0("A report needs ", missing,
-                                      ", which is not installed."))
+# The ranking of a path is not a set of edges.
+check_report_lambda2 <- function(fit, lambda2) {
+    if (inherits(fit, "change_path")) find_step(fit, lambda2)
+    edges(fit, lambda2 = lambda2)
+    invisible()
 }
 
 # ---- writing it ------------------------------------------------------------
 
 # In a folder of its own: nothing is left behind by a failure.
-render_report <- function(params, title) {
+write_report <- function(asked) {
     folder <- tempfile("kliep_report")
     dir.create(folder)
     done <- FALSE
@@ -125,29 +136,45 @@ render_report <- function(params, title) {
     # An interrupt may come between what draws and what closes its device.
     devices <- grDevices::dev.list()
     on.exit(close_devices_but(devices), add = TRUE)
-    page <- system.file("rmarkdown", "page", package = "kliepnet")
-    file.copy(list.files(page, full.names = TRUE), folder)
-    made <- rmarkdown::render(
-        file.path(folder, "page.Rmd"), output_file = "report.html",
-        # Quoted for pandoc, which reads it as YAML.
-        output_options = list(pandoc_args = c("--metadata",
-                                              paste0("title=", title))),
-        params = params, envir = page_environment(), quiet = TRUE
-    )
-    check_whole_page(made)
+    page <- suppressMessages(report_page(asked, folder))
+    made <- file.path(folder, "report.html")
+    writeLines(page, made, useBytes = TRUE)
+    check_whole_page(made, page)
     done <- TRUE
     made
 }
 
-# Where the page is evaluated: the functions that say what stands on it, before
-# what a session has.
-page_environment <- function() {
-    list2env(list(
-        report_summary = report_summary, report_facts = report_facts,
-        report_steps = report_steps, report_pictures = report_pictures,
-        report_table = report_table, report_code = report_code
-    ), parent = globalenv())
+# The page as one text.
+report_page <- function(asked, folder) {
+    fit <- asked$fit
+    found <- report_edges(fit, asked$lambda2)
+    graph <- report_graph(fit, found)
+    evidence <- report_evidence(fit, found, graph)
+    read <- function(name) {
+        readLines(system.file("report", name, package = "kliepnet",
+                              mustWork = TRUE), encoding = "UTF-8")
+    }
+    fill_template("report.html", list(
+        title = escape_html(asked$title),
+        date = paste0(format(Sys.Date()), ", kliepnet ",
+                      utils::packageVersion("kliepnet")),
+        style = paste(read("report.css"), collapse = "\n"),
+        body = paste(c(
+            summary_html(fit, asked$lambda2),
+            if (nrow(found$table) > 0L)
+                graph_html(fit, found, graph, evidence),
+            edges_html(fit, found), variables_html(fit, found),
+            pictures_html(fit, asked$lambda2, folder), facts_html(fit),
+            html_section("Code", report_code(fit, asked$lambda2,
+                                             asked$script)),
+            html_section("Session", session_html())
+        ), collapse = "\n"),
+        data = report_json(fit, found, graph, evidence),
+        script = paste(read("report.js"), collapse = "\n")
+    ))
 }
+
+# ---- on the disk -----------------------------------------------------------
 
 close_devices_but <- function(kept) {
     current <- grDevices::dev.cur()
@@ -157,14 +184,10 @@ close_devices_but <- function(kept) {
     if (current %in% kept) grDevices::dev.set(current)
 }
 
-# A disk that fills up cuts files off without an error. The page ends with what
-# the template has last.
-check_whole_page <- function(made) {
-    page <- readLines(made, warn = FALSE)
-    if (any(grepl("id=\"session\"", page, fixed = TRUE)) &&
-        any(grepl("</html>", utils::tail(page, 3L), fixed = TRUE))) {
-        return(invisible())
-    }
+# A disk that fills up cuts files off without an error.
+check_whole_page <- function(made, page) {
+    size <- file.size(made)
+    if (!is.na(size) && size > nchar(page, "bytes")) return(invisible())
     stop("the page is cut off", call. = FALSE)
 }
 

@@ -193,7 +193,11 @@ hubs <- function(object, lambda2 = NULL, ...) {
 hubs.default <- function(object, lambda2 = NULL, by = c("degree", "strength"),
                          ...) {
     by <- check_choice(by, "by", c("degree", "strength"))
-    graph <- change_graph(object, lambda2, ...)
+    rank_hubs(change_graph(object, lambda2, ...), by)
+}
+
+# One row for each variable that has an edge.
+rank_hubs <- function(graph, by = "degree") {
     found <- vertex_changes(graph)
     total <- sum(abs(graph$edges$weight))
     found$share <- if (total > 0) found$strength / total else 0

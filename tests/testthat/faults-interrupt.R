@@ -78,10 +78,6 @@ if (parallel) {
     long_calls <- long_calls[c("kliep_select", "kliep_test", "kliep_stability",
                                "kliep_windows", "compare_methods")]
 }
-if (!requireNamespace("rmarkdown", quietly = TRUE) ||
-    !rmarkdown::pandoc_available("2.0")) {
-    long_calls$kliep_report <- NULL
-}
 
 # ---- one trial -------------------------------------------------------------
 

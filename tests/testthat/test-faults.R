@@ -185,8 +185,6 @@ test_that("a report that cannot be made for want of room is an error of ours", {
     skip_on_cran()
     skip_on_os("windows")
     skip_on_covr()
-    skip_if_not_installed("rmarkdown")
-    skip_if_not(rmarkdown::pandoc_available("2.0"), "pandoc is not installed")
     folder <- withr::local_tempdir()
     old <- file.path(folder, "report.html")
     writeLines("old", old)

@@ -49,8 +49,6 @@ test_that("checkpoints are kept in such folders, and go on from there", {
 })
 
 test_that("reports are written to such folders", {
-    skip_if_not_installed("rmarkdown")
-    skip_if_not(rmarkdown::pandoc_available(), "no pandoc")
     folder <- awkward_folder()
     pair <- awkward_pair(40)
     fit <- kliep_change(pair$x, pair$y, lambda2 = 0.2)
