@@ -49,9 +49,9 @@
 #'    tested by what is left of its own, as in [kliep_infer()]. The support
 #'    grows until nothing is found outside, or the bulk of all statistics is
 #'    that of the null.
-#' 4. Rows that follow each other may depend on each other. Influences are summed
-#'    over blocks of consecutive rows before they are squared. Variances in a
-#'    window are moderated towards those of the series.
+#' 4. Rows that follow each other may depend on each other. Influences are
+#'    summed over blocks of consecutive rows before they are squared. Variances
+#'    in a window are moderated towards those of the series.
 #' 5. The statistic of an edge is its largest |z| over all windows, where those
 #'    of narrow windows, of which there are more, have to be larger. Its null
 #'    distribution comes from `n_perm` shuffles of the blocks in time. They also
@@ -68,16 +68,16 @@
 #' @section How it relates to time score matching:
 #' Williams, Wang, Ying, Liu and Kolar (2025) match the time score
 #' \eqn{\partial_t \log p_t(x) = \theta'(t)^\top (f(x) - E_t f)}{d/dt log p_t(x)
-#' = theta'(t)' (f(x) - E_t f)}. With a weight \eqn{g} that vanishes at both ends
-#' of the span, and partial integration, their estimator (SparTSM) minimises
+#' = theta'(t)' (f(x) - E_t f)}. With a weight \eqn{g} that vanishes at both
+#' ends of the span, and partial integration, their estimator (SparTSM) minimises
 #' \deqn{\frac{1}{2n} \sum_i g(t_i) \bigl\{\alpha^\top (f(x_i) - \hat E_{t_i} f)
 #'     \bigr\}^2 + \frac{1}{n} \sum_i g'(t_i)\, \alpha^\top f(x_i) + \lambda
 #'     \|\alpha\|_1}{(1 / 2n) sum_i g(t_i) {alpha' (f(x_i) - E_ti f)}^2 +
 #'     (1 / n) sum_i g'(t_i) alpha' f(x_i) + lambda |alpha|_1}
 #' for a rate that is constant or has a basis in time, and removes the bias of
 #' one coefficient by a sparse row of the inverse Hessian. The gradient of this
-#' objective is the equation above in the window of \eqn{g}: the kernel of step 2
-#' is \eqn{g = (1 - u^2)^2}{g = (1 - u^2)^2}, as \eqn{g'} is proportional to
+#' objective is the equation above in the window of \eqn{g}: the kernel of step
+#' 2 is \eqn{g = (1 - u^2)^2}{g = (1 - u^2)^2}, as \eqn{g'} is proportional to
 #' \eqn{-u (1 - u^2)}{-u (1 - u^2)}. Here windows are narrower than the span and
 #' \eqn{g'} is centred at the times that there are; the Gaussian covariance of
 #' features has its closed form; scales are free; the lasso only screens, and
@@ -142,8 +142,8 @@
 #' @references
 #' Williams, D. J., Wang, L., Ying, Q., Liu, S. and Kolar, M. (2025).
 #' High-dimensional differential parameter inference in exponential family using
-#' time score matching. *Proceedings of Machine Learning Research* 258 (AISTATS),
-#' 3493--3501.
+#' time score matching. *Proceedings of Machine Learning Research* 258
+#' (AISTATS), 3493--3501.
 #'
 #' Benjamini, Y. and Bogomolov, M. (2014). Selective inference on multiple
 #' families of hypotheses. *Journal of the Royal Statistical Society, Series B*
@@ -305,7 +305,8 @@ find_drift <- function(ready, how) {
                    changed = changed, support = support, found = found,
                    null = null)
     half <- if (is.null(how$half)) choose_half(model, found) else how$half
-    c(result, list(half = half), follow_edges(result, ready, how, half, windows))
+    curves <- follow_edges(result, ready, how, half, windows)
+    c(result, list(half = half), curves)
 }
 
 # Curves of what is reported; nothing where nothing is.
