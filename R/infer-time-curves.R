@@ -12,9 +12,7 @@ rate_curves <- function(model, edges, support, at, half) {
     variables <- sort(unique(unlist(pairs[c(edges, support), ])))
     part <- model$among(variables)
     number <- function(columns) {
-        from <- match(pairs$from[columns], variables)
-        to <- match(pairs$to[columns], variables)
-        (to - 1L) * (to - 2L) / 2L + from
+        edge_number(lapply(pairs[columns, ], match, variables))
     }
     blocks <- length(model$blocks$size)
     one <- function(center) {
@@ -42,13 +40,11 @@ choose_half <- function(model, edges) {
     halves <- c(1 / 4, 3 / 16, 1 / 8)
     halves <- halves[2 * halves * count >= 12]
     if (length(halves) == 0L || length(edges) == 0L) return(1 / 4)
-    whole <- list(weight = blocks$size / sum(blocks$size),
-                  slope = numeric(count), inside = seq_len(count))
-    noise <- model$local(whole)$noise[, edges, drop = FALSE]
-    noise <- noise / rep(sqrt(colMeans(noise^2)), each = count)
+    moments <- model$moments(edges)
+    moments <- moments / rep(sqrt(colMeans(moments^2)), each = count)
     score <- vapply(halves, function(half) {
         smooth <- line_weights(blocks$time, blocks$time, half)
-        sum(((noise - smooth %*% noise) / (1 - diag(smooth)))^2)
+        sum(((moments - smooth %*% moments) / (1 - diag(smooth)))^2)
     }, 1)
     halves[which.min(score)]
 }

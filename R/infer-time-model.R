@@ -2,12 +2,15 @@
 # moment, how it depends on the rates of a support, and what every block of
 # rows adds to it.
 #
-# A model has `pairs`, its `blocks`, and local(window), which returns for all
-# edges the `slope`; the `noise` of every block, whose sum by the weights of a
-# slope is that slope; against(columns), the slopes that rates of one at these
-# edges give all edges, and toward(columns), those that all edges give these;
-# hessian(columns), the symmetric part that screens; and curvature(columns,
-# rates), what the noise in the moments themselves adds, for blocks inside.
+# A model has `pairs`, its `blocks`, the block means of the `moments` of edges,
+# the model `among` some variables, and local(window), which returns for all
+# edges the `slope`; the `noise` of every block, by which it adds to a slope,
+# without what drifts; `own`, the slope that a rate of one gives its own edge;
+# against(columns), those that rates of one at these edges give all edges, and
+# toward(columns), those that all edges give these; hessian(columns), the
+# symmetric part that screens; and curvature(columns, rates), what the noise in
+# the moments themselves adds, for blocks inside. `smoother` is the matrix that
+# smooths the moments of blocks: what it leaves is noise.
 
 # ---- windows ---------------------------------------------------------------
 
@@ -43,10 +46,26 @@ test_windows <- function(blocks) {
     Filter(Negate(is.null), unlist(windows, recursive = FALSE))
 }
 
+# All rows by their number, and no slope.
+whole_window <- function(blocks) {
+    count <- length(blocks$size)
+    list(weight = blocks$size / sum(blocks$size), slope = numeric(count),
+         inside = seq_len(count))
+}
+
+# What a smoother leaves, with the variance that noise has without it.
+noise_left <- function(moments, smoother) {
+    kept <- 1 - 2 * diag(smoother) + rowSums(smoother^2)
+    (moments - smoother %*% moments) / sqrt(pmax(kept, 1e-3))
+}
+
+# Local lines over half of the span.
+drift_smoother <- function(blocks) line_weights(blocks$time, blocks$time, 1 / 4)
+
 # ---- Gaussian features -----------------------------------------------------
 
-# `values` are the block means of all products, `squares` those of the squares.
-gaussian_model <- function(values, blocks) {
+# `products` are the block means of all products, `squares` those of squares.
+gaussian_model <- function(values, blocks, smoother = drift_smoother(blocks)) {
     d <- ncol(values)
     upper <- upper.tri(diag(d))
     rows <- split(seq_len(nrow(values)), blocks$unit)
@@ -55,19 +74,23 @@ gaussian_model <- function(values, blocks) {
     })
     bind <- function(part) do.call(rbind, lapply(moments, part))
     new_gaussian_model(bind(function(moment) moment[upper]), bind(diag),
-                       blocks)
+                       blocks, smoother)
 }
 
-new_gaussian_model <- function(products, squares, blocks) {
+new_gaussian_model <- function(products, squares, blocks, smoother) {
     model <- list(pairs = pair_from_index(seq_len(ncol(products))),
-                  blocks = blocks, products = products, squares = squares)
+                  blocks = blocks, products = products, squares = squares,
+                  left = list(products = noise_left(products, smoother),
+                              squares = noise_left(squares, smoother)))
+    model$moments <- function(edges) products[, edges, drop = FALSE]
     model$local <- function(window) gaussian_local(model, window)
     # Rates depend on the variables of the support and of the edge alone.
     model$among <- function(variables) {
         inside <- model$pairs$from %in% variables &
             model$pairs$to %in% variables
         new_gaussian_model(products[, inside, drop = FALSE],
-                           squares[, variables, drop = FALSE], blocks)
+                           squares[, variables, drop = FALSE], blocks,
+                           smoother)
     }
     model
 }
@@ -79,14 +102,16 @@ new_gaussian_model <- function(products, squares, blocks) {
 gaussian_local <- function(model, window) {
     correlation <- window_correlation(model, window$weight)
     pairs <- model$pairs
-    noise <- correlation_noise(model, correlation)
+    noise <- correlation_noise(model$left, pairs, correlation)
     r <- correlation$matrix
-    against <- function(columns) scale_free(r, pairs, columns, TRUE)
+    sums <- lapply(model[c("products", "squares")], function(moments) {
+        crossprod(window$slope, moments)
+    })
     list(
-        slope = drop(crossprod(window$slope, noise)),
+        slope = drop(correlation_noise(sums, pairs, correlation)),
         noise = noise,
         own = 1 - correlation$edges^2,
-        against = against,
+        against = function(columns) scale_free(r, pairs, columns, TRUE),
         toward = function(columns) scale_free(r, pairs, columns, FALSE),
         hessian = function(columns) {
             with(index_products(r, pairs, columns), ik * jl + il * jk)
@@ -112,12 +137,12 @@ window_correlation <- function(model, weight) {
     list(matrix = matrix, edges = edges, scale = scale)
 }
 
-correlation_noise <- function(model, correlation) {
-    pairs <- model$pairs
+# E of all rows of moments.
+correlation_noise <- function(moments, pairs, correlation) {
     scale <- correlation$scale
-    each <- nrow(model$products)
-    own <- model$squares * rep(scale^2, each = each)
-    model$products * rep(scale[pairs$from] * scale[pairs$to], each = each) -
+    each <- nrow(moments$products)
+    own <- moments$squares * rep(scale^2, each = each)
+    moments$products * rep(scale[pairs$from] * scale[pairs$to], each = each) -
         0.5 * rep(correlation$edges, each = each) *
             (own[, pairs$from, drop = FALSE] + own[, pairs$to, drop = FALSE])
 }
@@ -176,13 +201,19 @@ gaussian_curvature <- function(local, inside, columns, rates) {
 
 # Products of spins, with what the spins by themselves explain taken off, so
 # that fields may drift as they like.
-spin_model <- function(values, blocks) {
+spin_model <- function(values, blocks, smoother = drift_smoother(blocks)) {
     d <- ncol(values)
     pairs <- pair_from_index(seq_len(d * (d - 1) / 2))
-    model <- list(pairs = pairs, blocks = blocks, values = values)
+    model <- list(pairs = pairs, blocks = blocks, values = values,
+                  smoother = smoother)
+    model$moments <- function(edges) {
+        at <- pairs[edges, ]
+        rowsum(values[, at$from, drop = FALSE] * values[, at$to, drop = FALSE],
+               blocks$unit) / blocks$size
+    }
     model$local <- function(window) spin_local(model, window)
     model$among <- function(variables) {
-        spin_model(values[, variables, drop = FALSE], blocks)
+        spin_model(values[, variables, drop = FALSE], blocks, smoother)
     }
     model
 }
@@ -193,15 +224,15 @@ spin_local <- function(model, window) {
     size <- model$blocks$size
     rows <- (window$weight / size)[unit]
     table <- free_of_fields(model, rows)
-    block_means <- function(table) unname(rowsum(table, unit)) / size
-    noise <- block_means(table)
+    means <- unname(rowsum(table, unit)) / size
     within <- unit %in% window$inside
     inner <- table[within, , drop = FALSE]
     covariance <- function(columns) {
         crossprod(table * rows, table[, columns, drop = FALSE])
     }
     list(
-        slope = drop(crossprod(window$slope, noise)), noise = noise,
+        slope = drop(crossprod(window$slope, means)),
+        noise = noise_left(means, model$smoother),
         own = colSums(rows * table^2),
         against = covariance, toward = covariance, hessian = covariance,
         curvature = function(columns, rates) {

@@ -101,14 +101,16 @@ descend_groups <- function(state, slopes, lambda, sweeps = 200L) {
 
 # ---- the choice ------------------------------------------------------------
 
+# The inverse of pair_from_index().
+edge_number <- function(pairs) {
+    (pairs$to - 1) * (pairs$to - 2) / 2 + pairs$from
+}
+
 # As choose_support() of two samples, by the statistic over all windows.
 time_support <- function(model, windows, null, level) {
     scales <- vapply(windows, `[[`, 1, "scale")
-    number <- function(support) {
-        (support$to - 1) * (support$to - 2) / 2 + support$from
-    }
     test <- function(support) {
-        z <- z_given(model, windows, number(support))
+        z <- z_given(model, windows, edge_number(support))
         if (is.null(z)) return(NULL)
         size <- over_scales(scale_maxima(z, scales), null$offset)
         p_value <- p_from_null(size, null)

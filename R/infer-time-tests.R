@@ -140,11 +140,8 @@ over_scales <- function(maxima, offset) {
 # Blocks change places in time. Without a support all of it are two products of
 # matrices: as shuffle_null(), with the offsets of the scales.
 time_null <- function(model, windows, n_perm, on_progress = NULL) {
-    blocks <- model$blocks
-    count <- length(blocks$size)
-    whole <- list(weight = blocks$size / sum(blocks$size),
-                  slope = numeric(count), inside = seq_len(count))
-    noise <- model$local(whole)$noise
+    noise <- model$local(whole_window(model$blocks))$noise
+    count <- nrow(noise)
     slopes <- vapply(windows, `[[`, numeric(count), "slope")
     scales <- vapply(windows, `[[`, 1, "scale")
     of <- list(noise = noise, square = noise^2, usual = colMeans(noise^2),
@@ -154,11 +151,13 @@ time_null <- function(model, windows, n_perm, on_progress = NULL) {
         scale_maxima(shuffled_z(of, slopes[sample.int(count), ,
                                            drop = FALSE]), scales)
     })
-    every <- do.call(cbind, maxima)
-    offset <- apply(every, 1L, stats::quantile, probs = 0.99, names = FALSE)
-    observed <- over_scales(scale_maxima(shuffled_z(of, slopes), scales),
-                            offset)
+    offset <- apply(do.call(cbind, maxima), 1L, stats::quantile, probs = 0.99,
+                    names = FALSE)
     size <- vapply(maxima, over_scales, numeric(ncol(noise)), offset = offset)
+    size <- matrix(size, ncol(noise))
+    observed <- over_scales(
+        scale_maxima(z_given(model, windows, integer()), scales), offset
+    )
     list(count = length(size), tail = sort(as.vector(size)), tail_from = -Inf,
          bins = numeric(), largest = apply(size, 2L, max),
          squares = colSums(size^2),

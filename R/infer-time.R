@@ -69,7 +69,8 @@
 #' Williams, Wang, Ying, Liu and Kolar (2025) match the time score
 #' \eqn{\partial_t \log p_t(x) = \theta'(t)^\top (f(x) - E_t f)}{d/dt log p_t(x)
 #' = theta'(t)' (f(x) - E_t f)}. With a weight \eqn{g} that vanishes at both
-#' ends of the span, and partial integration, their estimator (SparTSM) minimises
+#' ends of the span, and partial integration, their estimator (SparTSM)
+#' minimises
 #' \deqn{\frac{1}{2n} \sum_i g(t_i) \bigl\{\alpha^\top (f(x_i) - \hat E_{t_i} f)
 #'     \bigr\}^2 + \frac{1}{n} \sum_i g'(t_i)\, \alpha^\top f(x_i) + \lambda
 #'     \|\alpha\|_1}{(1 / 2n) sum_i g(t_i) {alpha' (f(x_i) - E_ti f)}^2 +
@@ -190,15 +191,15 @@ kliep_time <- function(series, time = NULL, features = feat_gaussian(),
 
 # ---- what is asked for -----------------------------------------------------
 
-check_time_features <- function(features) {
+check_time_features <- function(features, fun = "kliep_time()") {
     features <- check_features(features)
     if (has_closed_form(features) || features$family == "ising") {
         return(features)
     }
     stop_kliep("features",
-               paste0("`kliep_time()` takes Gaussian, nonparanormal and Ising ",
+               paste0("`", fun, "` takes Gaussian, nonparanormal and Ising ",
                       "features: got ", name_features(features), "."),
-               hint = "`kliep_windows()` takes all of them.")
+               hint = "`kliep_windows(n_perm = )` takes all of them.")
 }
 
 # A length of time as a share of the span.
@@ -297,8 +298,7 @@ find_drift <- function(ready, how) {
     q_value <- stats::p.adjust(chosen$p_value, "BH")
     global <- global_p_value(null)
     changed <- global <= how$fdr & q_value <= how$fdr
-    support <- chosen$support
-    support <- (support$to - 1) * (support$to - 2) / 2 + support$from
+    support <- edge_number(chosen$support)
     found <- which(changed)
     found <- found[order(chosen$p_value[found], -chosen$z[found])]
     result <- list(chosen = chosen, q_value = q_value, global = global,
