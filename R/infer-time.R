@@ -254,7 +254,11 @@ check_time_shuffles <- function(n_perm, d) {
     if (is.null(n_perm)) {
         return(min(999, max(49, ceiling(20000 / (d * (d - 1) / 2)))))
     }
-    check_whole(n_perm, "n_perm", "n_perm", least = 19)
+    n_perm <- check_whole(n_perm, "n_perm", "n_perm", least = 19)
+    check_memory(24 * n_perm * d * (d - 1) / 2,
+                 paste0("`n_perm` = ", format(n_perm, big.mark = ",")),
+                 hint = "Lower `n_perm`.")
+    n_perm
 }
 
 # Block moments a few times over, and for spins the products of all rows.

@@ -92,7 +92,8 @@ chosen_times <- function(object, times) {
         at <- round(seq(1, length(known), length.out = min(4L, length(known))))
         return(known[at])
     }
-    if (length(times) == 0L) times <- NA
+    # What cannot be taken apart is refused as a whole.
+    if (!is.atomic(times) || length(times) == 0L) nearest_time(object, times)
     places <- lapply(seq_along(times), function(k) {
         nearest_time(object, times[[k]])
     })
