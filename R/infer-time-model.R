@@ -114,7 +114,8 @@ gaussian_local <- function(model, window) {
         against = function(columns) scale_free(r, pairs, columns, TRUE),
         toward = function(columns) scale_free(r, pairs, columns, FALSE),
         hessian = function(columns) {
-            with(index_products(r, pairs, columns), ik * jl + il * jk)
+            of <- index_products(r, pairs, columns)
+            of$ik * of$jl + of$il * of$jk
         },
         curvature = function(columns, rates) {
             gaussian_curvature(list(r = r, pairs = pairs, noise = noise),
@@ -159,12 +160,12 @@ index_products <- function(r, pairs, columns) {
 # T(R Theta R) of all edges for rates at `columns`, or of these for rates at
 # all edges, one row for each of all.
 scale_free <- function(r, pairs, columns, against) {
-    with(index_products(r, pairs, columns), {
-        edge <- r[cbind(pairs$from, pairs$to)]
-        if (against) return(ik * jl + il * jk - edge * (ik * il + jk * jl))
-        edge <- rep(edge[columns], each = nrow(pairs))
-        ik * jl + il * jk - edge * (ik * jk + il * jl)
-    })
+    of <- index_products(r, pairs, columns)
+    edge <- r[cbind(pairs$from, pairs$to)]
+    taken <- if (against) edge * (of$ik * of$il + of$jk * of$jl) else
+        rep(edge[columns], each = nrow(pairs)) *
+            (of$ik * of$jk + of$il * of$jl)
+    of$ik * of$jl + of$il * of$jk - taken
 }
 
 # What noise in R adds to the slope less T(R Theta R), for the blocks inside:
