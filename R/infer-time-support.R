@@ -10,7 +10,7 @@
 time_path <- function(model, windows, most, nlambda = 40L, ratio = 0.1) {
     locals <- lapply(windows, model$local)
     unit <- vapply(windows, function(window) sqrt(sum(window$slope^2)), 1)
-    slopes <- vapply(locals, `[[`, numeric(nrow(model$pairs)), "slope")
+    slopes <- do.call(cbind, lapply(locals, `[[`, "slope"))
     slopes <- slopes / rep(unit, each = nrow(slopes))
     hessians <- lapply(locals, `[[`, "hessian")
     lambda <- max(sqrt(rowSums(slopes^2))) *
