@@ -124,13 +124,15 @@ shuffle_null <- function(samples, shuffles, control, on_progress = NULL) {
 
 # The share of the null that is at least as far from zero, the test itself
 # counted. Beyond what shuffles have seen, the tail of a normal that is
-# stretched to agree where one in 10,000 lies.
+# stretched to agree where one in 10,000 lies, or the tenth largest: the largest
+# by itself may lie anywhere.
 p_from_null <- function(z, null) {
     size <- abs(z)
     p <- (null_beyond(size, null) + 1) / (null$count + 1)
-    order <- ceiling(null$count * (1 - c(1e-4, 1e-5)))
+    share <- max(1e-4, min(0.5, 10 / null$count))
+    order <- ceiling(null$count * (1 - c(share, 1e-5)))
     at <- null_order(null, order)
-    stretch <- at[1L] / stats::qnorm(1 - 0.5e-4)
+    stretch <- at[1L] / stats::qnorm(1 - share / 2)
     far <- size > at[2L]
     p[far] <- pmin(p[far],
                    pmax(2 * stats::pnorm(-size[far] / stretch), 1e-300))

@@ -3,27 +3,10 @@
 #   Rscript bench/added_memory.R d n threads degree
 # with degree 1 for Gaussian features, and more for polynomials.
 
+source(file.path("bench", "process_memory.R"))
 source(file.path("bench", "timing.R"))
 source(file.path("bench", "samples.R"))
 library(kliepnet)
-
-# A line of /proc/self/status, in MB.
-process_memory <- function(field) {
-    line <- grep(paste0("^", field, ":"), readLines("/proc/self/status"),
-                 value = TRUE)
-    as.numeric(gsub("[^0-9]", "", line)) * 1024 / 1e6
-}
-
-# Let the peak start from what is in use now. Where that is not allowed the
-# peak is that of the whole process, which is no less.
-reset_peak <- function() {
-    tryCatch(cat("5\n", file = "/proc/self/clear_refs"),
-             error = function(condition) NULL,
-             warning = function(condition) NULL)
-}
-
-# Of all threads, and untouched by what else the machine does.
-processor_seconds <- function() sum(proc.time()[c("user.self", "sys.self")])
 
 arguments <- as.integer(commandArgs(TRUE))
 pair <- normal_pair(d = arguments[1L], n = arguments[2L])

@@ -536,7 +536,7 @@ kill_midway <- function(folder, plan, after = 15) {
         Sys.sleep(0.005)
     }
     child$signal(9)
-    child$wait(10000)
+    child$wait()
     child$kill_tree()
     written()
 }

@@ -234,7 +234,7 @@ test_that("kill -9 loses nothing that was finished", {
         Sys.sleep(0.02)
     }
     child$signal(9)
-    child$wait(10000)
+    child$wait()
     file.create(mark)
     finished <- length(replicate_files(folder))
     expect_gte(finished, 8)
