@@ -10,7 +10,8 @@
 # toward(columns), those that all edges give these; hessian(columns), the
 # symmetric part that screens; and curvature(columns, rates), what the noise in
 # the moments themselves adds, for blocks inside. `smoother` is the matrix that
-# smooths the moments of blocks: what it leaves is noise.
+# smooths the moments of blocks: what it leaves is noise. `serial` is the factor
+# of variances for what blocks have in common with the next ones.
 
 # ---- windows ---------------------------------------------------------------
 
@@ -59,6 +60,25 @@ noise_left <- function(moments, smoother) {
     (moments - smoother %*% moments) / sqrt(pmax(kept, 1e-3))
 }
 
+# By how much the variance of a sum of blocks exceeds the sum of their
+# variances, as blocks that follow each other are not quite independent: by
+# their autocorrelation at lags 1 to 3, over all edges, less that which the
+# smoother leaves where there is none.
+serial_factor <- function(model) {
+    noise <- model$local(whole_window(model$blocks))$noise
+    noise <- noise / rep(sqrt(pmax(colMeans(noise^2), 1e-300)),
+                         each = nrow(noise))
+    count <- nrow(noise)
+    left <- stats::cov2cor(tcrossprod(diag(count) - model$smoother))
+    lags <- vapply(1:3, function(lag) {
+        first <- seq_len(count - lag)
+        seen <- rowMeans(noise[first, , drop = FALSE] *
+                             noise[first + lag, , drop = FALSE])
+        sum(seen - left[cbind(first, first + lag)]) / count
+    }, 1)
+    max(1, 1 + 2 * sum(lags))
+}
+
 # Local lines over half of the span.
 drift_smoother <- function(blocks) line_weights(blocks$time, blocks$time, 1 / 4)
 
@@ -73,13 +93,16 @@ gaussian_model <- function(values, blocks, smoother = drift_smoother(blocks)) {
         crossprod(values[at, , drop = FALSE]) / length(at)
     })
     bind <- function(part) do.call(rbind, lapply(moments, part))
-    new_gaussian_model(bind(function(moment) moment[upper]), bind(diag),
-                       blocks, smoother)
+    model <- new_gaussian_model(bind(function(moment) moment[upper]),
+                                bind(diag), blocks, smoother)
+    model$serial <- serial_factor(model)
+    model
 }
 
 new_gaussian_model <- function(products, squares, blocks, smoother) {
     model <- list(pairs = pair_from_index(seq_len(ncol(products))),
                   blocks = blocks, products = products, squares = squares,
+                  smoother = smoother,
                   left = list(products = noise_left(products, smoother),
                               squares = noise_left(squares, smoother)))
     model$moments <- function(edges) products[, edges, drop = FALSE]
@@ -203,6 +226,12 @@ gaussian_curvature <- function(local, inside, columns, rates) {
 # Products of spins, with what the spins by themselves explain taken off, so
 # that fields may drift as they like.
 spin_model <- function(values, blocks, smoother = drift_smoother(blocks)) {
+    model <- new_spin_model(values, blocks, smoother)
+    model$serial <- serial_factor(model)
+    model
+}
+
+new_spin_model <- function(values, blocks, smoother) {
     d <- ncol(values)
     pairs <- pair_from_index(seq_len(d * (d - 1) / 2))
     model <- list(pairs = pairs, blocks = blocks, values = values,
@@ -214,7 +243,7 @@ spin_model <- function(values, blocks, smoother = drift_smoother(blocks)) {
     }
     model$local <- function(window) spin_local(model, window)
     model$among <- function(variables) {
-        spin_model(values[, variables, drop = FALSE], blocks, smoother)
+        new_spin_model(values[, variables, drop = FALSE], blocks, smoother)
     }
     model
 }

@@ -22,7 +22,8 @@ rates_given <- function(model, window, support) {
         influence <- influence + window$weight[inside] * bent
         usual <- usual + sum(window$weight^2) * colMeans(bent^2)
     }
-    variance <- moderate_variance(colSums(influence^2), usual,
+    variance <- moderate_variance(model$serial * colSums(influence^2),
+                                  model$serial * usual,
                                   window_freedom(window, smooth))
     list(estimate = solved$numerator / solved$information,
          se = sqrt(variance$value) / solved$information,

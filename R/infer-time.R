@@ -34,8 +34,8 @@
 #' @section Method:
 #' 1. Drifting means and variances are removed: every variable is centred and
 #'    scaled by local lines over a quarter of the span (`$drift` tells how far
-#'    they drifted). Ranks of [feat_nonparanormal()] are taken afterwards. For
-#'    [feat_ising()] the fields may drift: the products of spins are taken less
+#'    they drifted). The normal scores of [feat_nonparanormal()] are those of the
+#'    ranks in the series, before. For [feat_ising()] the fields may drift: the products of spins are taken less
 #'    their local regression on the spins.
 #' 2. In a window around \eqn{\tau}{tau} with half-width \eqn{h}, the slope of
 #'    the moments is that of a local line with the kernel \eqn{1 - u^2},
@@ -50,8 +50,9 @@
 #'    grows until nothing is found outside, or the bulk of all statistics is
 #'    that of the null.
 #' 4. Rows that follow each other may depend on each other. Influences are
-#'    summed over blocks of consecutive rows before they are squared. Variances
-#'    in a window are moderated towards those of the series.
+#'    summed over blocks of consecutive rows before they are squared, and what
+#'    blocks have in common with the next three, over all edges, is added.
+#'    Variances in a window are moderated towards those of the series.
 #' 5. The statistic of an edge is its largest |z| over all windows, where those
 #'    of narrow windows, of which there are more, have to be larger. Its null
 #'    distribution comes from `n_perm` shuffles of the blocks in time. They also
@@ -276,14 +277,15 @@ check_time_memory <- function(d, n, features) {
 # rates are divided by.
 prepare_series <- function(parts, features, block) {
     time <- unit_time(parts$time)
-    clean <- remove_drift(parts$values, time)
+    ranked <- is_ranked(features)
+    clean <- remove_drift(if (ranked) normal_scores(parts$values) else
+        parts$values, time)
     if (features$family == "ising") {
         blocks <- describe_blocks(time_blocks(block, clean$values), time)
         return(list(model = spin_model(parts$values, blocks),
                     drift = clean$drift, scale = rep(1, ncol(parts$values))))
     }
     values <- clean$values
-    if (is_ranked(features)) values <- normal_scores(values)
     if (features$power != 1) {
         values <- sign(values) * abs(values)^features$power
     }
