@@ -62,21 +62,22 @@ noise_left <- function(moments, smoother) {
 
 # By how much the variance of a sum of blocks exceeds the sum of their
 # variances, as blocks that follow each other are not quite independent: by
-# their autocorrelation at lags 1 to 3, over all edges, less that which the
-# smoother leaves where there is none.
+# their autocorrelations at lags 1 to 3 over all edges. A smoother takes slow
+# movements away, and so lowers them in proportion to that very factor.
 serial_factor <- function(model) {
     noise <- model$local(whole_window(model$blocks))$noise
     noise <- noise / rep(sqrt(pmax(colMeans(noise^2), 1e-300)),
                          each = nrow(noise))
     count <- nrow(noise)
     left <- stats::cov2cor(tcrossprod(diag(count) - model$smoother))
-    lags <- vapply(1:3, function(lag) {
+    lags <- lapply(1:3, function(lag) {
         first <- seq_len(count - lag)
-        seen <- rowMeans(noise[first, , drop = FALSE] *
-                             noise[first + lag, , drop = FALSE])
-        sum(seen - left[cbind(first, first + lag)]) / count
-    }, 1)
-    max(1, 1 + 2 * sum(lags))
+        data.frame(seen = rowMeans(noise[first, , drop = FALSE] *
+                                       noise[first + lag, , drop = FALSE]),
+                   left = left[cbind(first, first + lag)])
+    })
+    sums <- colSums(do.call(rbind, lags)) / count
+    max(1, (1 + 2 * sums[["seen"]]) / (1 + 2 * sums[["left"]]))
 }
 
 # Local lines over half of the span.

@@ -147,9 +147,10 @@ time_blocks <- function(block, values) {
     units
 }
 
-# Carlstein's length for an autoregression (1986), by the autocorrelation at
-# lag one of squares and of products of neighbours, in a window of a quarter of
-# the rows.
+# One and a half times Carlstein's length for an autoregression (1986), which
+# weighs bias and variance alike, and a variance that is too small costs more:
+# by the autocorrelation at lag one of squares and of products of neighbours, in
+# a window of a quarter of the rows.
 dependence_length <- function(values) {
     n <- nrow(values)
     d <- ncol(values)
@@ -157,7 +158,7 @@ dependence_length <- function(values) {
     products <- scale(products)
     lag <- sum(products[-1L, ] * products[-n, ]) / sum(products^2)
     lag <- min(max(lag, 0), 0.95)
-    max(1, ceiling((2 * lag / (1 - lag^2))^(2 / 3) * (n / 4)^(1 / 3)))
+    max(1, ceiling(1.5 * (2 * lag / (1 - lag^2))^(2 / 3) * (n / 4)^(1 / 3)))
 }
 
 # The time and the number of rows of every block.
