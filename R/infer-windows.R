@@ -307,7 +307,7 @@ window_edges <- function(values, windows, test) {
     none <- data.frame(from = character(), to = character(),
                        weight = numeric())
     if (!is.null(test$fdr)) {
-        none[c("se", "p_value", "q_value")] <- numeric()
+        none$se <- none$p_value <- none$q_value <- numeric()
     } else if (test$n_perm > 0) {
         none$p_value <- none$p_adjusted <- numeric()
     }
