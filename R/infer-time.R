@@ -34,9 +34,10 @@
 #' @section Method:
 #' 1. Drifting means and variances are removed: every variable is centred and
 #'    scaled by local lines over a quarter of the span (`$drift` tells how far
-#'    they drifted). The normal scores of [feat_nonparanormal()] are those of the
-#'    ranks in the series, before. For [feat_ising()] the fields may drift: the products of spins are taken less
-#'    their local regression on the spins.
+#'    they drifted). The normal scores of [feat_nonparanormal()] are taken
+#'    before, of the ranks in the whole series. For [feat_ising()] the fields may
+#'    drift: the products of spins are taken less their local regression on the
+#'    spins.
 #' 2. In a window around \eqn{\tau}{tau} with half-width \eqn{h}, the slope of
 #'    the moments is that of a local line with the kernel \eqn{1 - u^2},
 #'    \eqn{u = (t - \tau) / h}{u = (t - tau) / h}; no derivative of data is
@@ -229,14 +230,10 @@ check_bandwidth <- function(bandwidth, time) {
 
 # A number of times, or their places from 0 to 1.
 check_times <- function(times, time) {
-    is_times <- inherits(times, c("Date", "POSIXct"))
-    if (!is_times && is.numeric(times) && length(times) == 1L) {
+    if (is_number_of_times(times)) {
         return(check_whole(times, "times", "time"))
     }
-    known <- is_times == inherits(time, c("Date", "POSIXct")) &&
-        (is_times || is.numeric(times)) && length(times) > 0L &&
-        all(is.finite(times))
-    if (known && all(times >= time[1L] & times <= time[length(time)])) {
+    if (are_times_within(times, time)) {
         ends <- as.numeric(time[c(1L, length(time))])
         return(list(at = sort((as.numeric(times) - ends[1L]) / diff(ends))))
     }
@@ -244,6 +241,19 @@ check_times <- function(times, time) {
                paste0("`times` must be a number of times, or times from ",
                       format(time[1L]), " to ", format(time[length(time)]),
                       ": got ", describe(times), "."))
+}
+
+is_date <- function(value) inherits(value, c("Date", "POSIXct"))
+
+is_number_of_times <- function(times) {
+    !is_date(times) && is.numeric(times) && length(times) == 1L
+}
+
+are_times_within <- function(times, time) {
+    alike <- if (is_date(time)) inherits(times, class(time)[1L]) else
+        is.numeric(times) && !is_date(times)
+    if (!alike || length(times) == 0L || !all(is.finite(times))) return(FALSE)
+    all(times >= time[1L] & times <= time[length(time)])
 }
 
 check_per <- function(per, time) {
