@@ -35,9 +35,9 @@
 #' 1. Drifting means and variances are removed: every variable is centred and
 #'    scaled by local lines over a quarter of the span (`$drift` tells how far
 #'    they drifted). The normal scores of [feat_nonparanormal()] are taken
-#'    before, of the ranks in the whole series. For [feat_ising()] the fields may
-#'    drift: the products of spins are taken less their local regression on the
-#'    spins.
+#'    before, of the ranks in the whole series. For [feat_ising()] the fields
+#'    may drift: the products of spins are taken less their local regression on
+#'    the spins.
 #' 2. In a window around \eqn{\tau}{tau} with half-width \eqn{h}, the slope of
 #'    the moments is that of a local line with the kernel \eqn{1 - u^2},
 #'    \eqn{u = (t - \tau) / h}{u = (t - tau) / h}; no derivative of data is

@@ -19,7 +19,8 @@
 #'   times it changes, and where the rate is surest), `p_value` and `q_value`,
 #'   which hold for the edge over all times; with `all` also `changed`. With
 #'   `at`, `time` stands in place of `start`, `peak` and `end`, and
-#'   `p_adjusted`, which holds for all times of an edge, in place of both others.
+#'   `p_adjusted`, which holds for all times of an edge, in place of both
+#'   others.
 #' @export
 #' @examples
 #' set.seed(1)

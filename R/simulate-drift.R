@@ -41,7 +41,8 @@
 #' @param family `"gaussian"` or `"ising"`.
 #' @return An object of class `drift_series`: `series`, a data frame with a
 #'   column `time` and one for each variable; `truth`, a data frame with the
-#'   edges that change, `from`, `to` and `change`, from the first row to the last;
+#'   edges that change, `from`, `to` and `change`, from the first row to the
+#'   last;
 #'   `network`, a function of time that gives the matrix of partial correlations
 #'   (couplings) then; and `settings`.
 #' @export

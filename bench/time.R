@@ -43,8 +43,9 @@ time_settings <- function() {
         rbind(time_setting("none", family = "ising", ...),
               time_setting("drift", family = "ising", change = 0.8, ...))
     }
-    table <- rbind(shapes(), shapes(persistence = 0.6), shapes(d = 20, n = 2000),
-                   spins(), spins(persistence = 0.5))
+    table <- rbind(shapes(), shapes(persistence = 0.6),
+                   shapes(d = 20, n = 2000), spins(),
+                   spins(persistence = 0.5))
     name <- paste0(table$family, " ", table$shape, ", d = ", table$d, ", n = ",
                    table$n, ifelse(table$persistence > 0,
                                    paste(", persistence", table$persistence),
