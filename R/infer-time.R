@@ -95,6 +95,16 @@
 #' exchangeable where nothing changes. With fewer than about 50 blocks only
 #' wide windows are used. The results depend on the random number generator.
 #'
+#' With 10 variables and 800 independent rows of [sim_drift()], of which two
+#' edges changed by 0.5, 0.05 to 0.07 of the reported edges were false at
+#' `fdr = 0.1`, and the bands held the true rate in 0.93 to 0.97 of the cases.
+#' **Where rows depend on each other the rate is not kept beside real changes**:
+#' with a persistence of 0.6 about a quarter of the reported edges were false.
+#' Where nothing changed, edges were reported in no more than a tenth of the
+#' series there, but the global test was too eager: with a persistence of 0.8
+#' its p-value was at most 0.1 in a fifth of them. Each figure is of 20 to 60
+#' series.
+#'
 #' @param series The observations, in the order of time: a matrix or data frame
 #'   with variables in columns.
 #' @param time When each observation was made, never decreasing: numbers, dates

@@ -38,8 +38,8 @@ generics::glance
 #'   * for windows, `window`, `start` and `end`, and `p.value` and `adj.p.value`
 #'     if they were tested: one row for each window and each edge found there;
 #'   * for [kliep_time()], `time`, `std.error`, `statistic`, `adj.p.value` (for
-#'     all times of an edge), `conf.low`, `conf.high` and `changing`: one row for
-#'     each edge that is reported and each time.
+#'     all times of an edge), `conf.low`, `conf.high` and `changing`: one row
+#'     for each edge that is reported and each time.
 #' @seealso [`glance()`][glance.change_path] for one row about the whole.
 #' @export
 #' @examples

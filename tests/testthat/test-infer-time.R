@@ -21,7 +21,7 @@ smooth_network <- function(d = 5) {
 
 numbered <- function(pairs) as.matrix(pairs)
 
-test_that("slopes of correlations are linear in the rates, whatever scales do", {
+test_that("slopes of correlations are linear in the rates of edges", {
     network <- smooth_network()
     pairs <- pair_from_index(seq_len(10))
     t <- 0.5
