@@ -42,8 +42,8 @@
 #' default as for [kliep_time()]) and a null distribution from shuffles of these
 #' blocks between the window and the reference. The p-values of all edges in all
 #' windows are adjusted together by the method of Benjamini and Hochberg, and
-#' what is reported has a `q_value` of at most `fdr`, in windows that differ from
-#' the reference at all (`p_value` of `$windows`). `weight` is then the estimate
+#' what is reported has a `q_value` of at most `fdr`, in windows that differ
+#' from the reference at all (`p_value` of `$windows`). `weight` is then the estimate
 #' of that test, a difference of partial correlations (of couplings, for spins).
 #' Windows that overlap share observations, and all share the reference: their
 #' tests are not independent of each other.
