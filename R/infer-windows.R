@@ -43,10 +43,10 @@
 #' blocks between the window and the reference. The p-values of all edges in all
 #' windows are adjusted together by the method of Benjamini and Hochberg, and
 #' what is reported has a `q_value` of at most `fdr`, in windows that differ
-#' from the reference at all (`p_value` of `$windows`). `weight` is then the estimate
-#' of that test, a difference of partial correlations (of couplings, for spins).
-#' Windows that overlap share observations, and all share the reference: their
-#' tests are not independent of each other.
+#' from the reference at all (`p_value` of `$windows`). `weight` is then the
+#' estimate of that test, a difference of partial correlations (of couplings, for
+#' spins). Windows that overlap share observations, and all share the reference:
+#' their tests are not independent of each other.
 #'
 #' @section Parallel, and runs that are cut off:
 #' Windows are spread over the workers of [future::plan()], and signal their
