@@ -44,8 +44,8 @@
 #' windows are adjusted together by the method of Benjamini and Hochberg, and
 #' what is reported has a `q_value` of at most `fdr`, in windows that differ
 #' from the reference at all (`p_value` of `$windows`). `weight` is then the
-#' estimate of that test, a difference of partial correlations (of couplings, for
-#' spins). Windows that overlap share observations, and all share the reference:
+#' estimate of that test, a difference of partial correlations (of couplings,
+#' for spins). Windows that overlap share observations, and all share the reference:
 #' their tests are not independent of each other.
 #'
 #' @section Parallel, and runs that are cut off:
