@@ -45,8 +45,8 @@
 #' what is reported has a `q_value` of at most `fdr`, in windows that differ
 #' from the reference at all (`p_value` of `$windows`). `weight` is then the
 #' estimate of that test, a difference of partial correlations (of couplings,
-#' for spins). Windows that overlap share observations, and all share the reference:
-#' their tests are not independent of each other.
+#' for spins). Windows that overlap share observations, and all share the
+#' reference: their tests are not independent of each other.
 #'
 #' @section Parallel, and runs that are cut off:
 #' Windows are spread over the workers of [future::plan()], and signal their
