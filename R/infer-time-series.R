@@ -156,6 +156,8 @@ dependence_length <- function(values) {
     d <- ncol(values)
     products <- cbind(values^2, values * values[, c(seq_len(d)[-1L], 1L)])
     products <- scale(products)
+    # Squares of spins do not vary.
+    products <- products[, !is.na(products[1L, ]), drop = FALSE]
     lag <- sum(products[-1L, ] * products[-n, ]) / sum(products^2)
     lag <- min(max(lag, 0), 0.95)
     max(1, ceiling(1.5 * (2 * lag / (1 - lag^2))^(2 / 3) * (n / 4)^(1 / 3)))

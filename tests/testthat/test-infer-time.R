@@ -321,3 +321,9 @@ test_that("times may be repeated and missing", {
     found <- kliep_time(series, times = 9)
     expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
 })
+
+test_that("spins have a length of dependence, though squares do not vary", {
+    withr::local_seed(14)
+    spins <- matrix(sample(c(-1, 1), 400, TRUE), 100)
+    expect_lt(dependence_length(spins), 20)
+})
