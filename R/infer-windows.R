@@ -34,6 +34,20 @@
 #' consecutive observations. The tests are about each window by itself, and are
 #' not adjusted for the number of windows.
 #'
+#' @section Error control over all windows:
+#' With `fdr`, for Gaussian, nonparanormal and Ising features, every edge is
+#' tested in every window by the score tests of [kliep_time()], for the contrast
+#' of the window and the reference in place of a slope: given a support, with
+#' influences summed over blocks of consecutive observations (`block`, by
+#' default as for [kliep_time()]) and a null distribution from shuffles of these
+#' blocks between the window and the reference. The p-values of all edges in all
+#' windows are adjusted together by the method of Benjamini and Hochberg, and
+#' what is reported has a `q_value` of at most `fdr`, in windows that differ
+#' from the reference at all (`p_value` of `$windows`). `weight` is then the
+#' estimate of that test, a difference of partial correlations (of couplings,
+#' for spins). Windows that overlap share observations, and all share the
+#' reference: their tests are not independent of each other.
+#'
 #' @section Parallel, and runs that are cut off:
 #' Windows are spread over the workers of [future::plan()], and signal their
 #' progress to \pkg{progressr}. A seed gives the same result on every plan. With
@@ -63,9 +77,12 @@
 #'   there is one, and the number of the row otherwise.
 #' @param method `"kliep"`, or another method that [kliep_select()] can choose
 #'   along, such as `"flasso"`; what it takes may then stand in `...`.
-#' @param n_perm The number of shuffles for each window; 0 leaves the test out.
+#' @param n_perm The number of shuffles for each window; 0 leaves the test out,
+#'   and with `fdr` is what [kliep_time()] takes.
 #' @param alpha,keep,block,folds,rule As for [kliep_test()], except that `block`
 #'   can only be a number.
+#' @param fdr The expected share of false edges among those reported, over all
+#'   windows; `NULL` leaves that test out.
 #' @param checkpoint The name of a folder to keep finished windows in, or
 #'   `NULL`.
 #' @param progress Show progress? [progressr::handlers()] decides how it looks.
@@ -81,7 +98,7 @@
 #'     no change at all;
 #'   * `edges`: a data frame with one row for each window and edge: `window`,
 #'     `start`, `end`, `from`, `to` and `weight`, and with `n_perm`
-#'     `p_value` and `p_adjusted`;
+#'     `p_value` and `p_adjusted`, or with `fdr` `se`, `p_value` and `q_value`;
 #'   * `fits`: the chosen fit of each window, `NULL` if it failed;
 #'   * `reference`: a list with the number of its observations `n`, and `start`
 #'     and `end` if it is one stretch of the series;
@@ -105,7 +122,7 @@
 kliep_windows <- function(series, reference, width, step = width, spec = NULL,
                           ..., time = NULL, method = "kliep", n_perm = 0,
                           alpha = 0.05, keep = c("adjusted", "paper"),
-                          block = NULL, folds = NULL, rule = NULL,
+                          block = NULL, folds = NULL, rule = NULL, fdr = NULL,
                           checkpoint = NULL, progress = interactive()) {
     call <- match.call()
     table_arguments <- c("variables", "top_variable", "na")
@@ -118,7 +135,7 @@ kliep_windows <- function(series, reference, width, step = width, spec = NULL,
     if (missing(width)) {
         stop_kliep("window", "`width` is missing: how long is a window?")
     }
-    test <- check_window_test(n_perm, alpha, keep, block, method)
+    test <- check_window_test(n_perm, alpha, keep, block, method, fdr)
     progress <- check_flag(progress, "progress")
     candidates <- check_candidates(spec, list(...)[!about], method)
     design <- selection_design(folds, rule, spec, candidates)
@@ -139,14 +156,16 @@ kliep_windows <- function(series, reference, width, step = width, spec = NULL,
 
 # ---- fits ------------------------------------------------------------------
 
-check_window_test <- function(n_perm, alpha, keep, block, method) {
+check_window_test <- function(n_perm, alpha, keep, block, method, fdr) {
     n_perm <- check_whole(n_perm, "n_perm", "n_perm", least = 0)
-    if (n_perm > 0 && method != "kliep") {
+    if (!is.null(fdr)) fdr <- check_fraction(fdr, "fdr")
+    if ((n_perm > 0 || !is.null(fdr)) && method != "kliep") {
         stop_kliep("argument",
-                   paste0("`n_perm` is for `method = \"kliep\"` alone: got \"",
-                          method, "\"."))
+                   paste0("`", if (n_perm > 0) "n_perm" else "fdr", "` is for ",
+                          "`method = \"kliep\"` alone: got \"", method, "\"."))
     }
     list(
+        fdr = fdr,
         n_perm = n_perm,
         alpha = check_fraction(alpha, "alpha"),
         keep = check_choice(keep, "keep", c("adjusted", "paper")),
@@ -162,7 +181,10 @@ check_window_fits <- function(candidates, design, parts, place, test) {
         return(invisible())
     }
     samples <- as_samples(found, candidates[[1L]]$spec$features)
-    if (test$n_perm > 0) {
+    if (!is.null(test$fdr)) {
+        check_periods(samples, candidates[[1L]]$spec$features, test$block)
+        check_folds(design$folds, nrow(samples$x), nrow(samples$y))
+    } else if (test$n_perm > 0) {
         units <- check_units(test$block, samples, design$folds)
         check_n_perm(test$n_perm, units$n_x, units$n_y, design$alike)
     } else {
@@ -176,9 +198,20 @@ fit_window <- function(rows, values, reference, candidates, design, test) {
     found <- list(x = values[rows, , drop = FALSE], y = reference)
     # The windows have a progress of their own.
     progressr::without_progress(
-        if (test$n_perm > 0) test_window(found, candidates, design, test) else
+        if (!is.null(test$fdr)) {
+            contrast_window(found, candidates, design, test)
+        } else if (test$n_perm > 0) {
+            test_window(found, candidates, design, test)
+        } else {
             select_window(found, candidates, design)
+        }
     )
+}
+
+contrast_window <- function(found, candidates, design, test) {
+    selection <- select_candidate(candidates, found, design, NULL)
+    tests <- test_periods(found, candidates[[1L]]$spec, test)
+    window_result(selection, tests$edges, p_value = tests$global)
 }
 
 select_window <- function(found, candidates, design) {
@@ -216,18 +249,19 @@ window_result <- function(selection, found, p_value = NULL) {
 
 # The only place the class is set.
 new_kliep_windows <- function(done, places, parts, test, candidates, call) {
-    values <- done$values
+    values <- adjust_windows(done$values, test$fdr)
     fits <- lapply(values, function(value) {
         if (is.null(value)) return(NULL)
         value$fit$spec["control"] <- list(candidates[[1L]]$spec$control)
         value$fit
     })
-    windows <- window_table(values, places, parts$time, test$n_perm > 0)
+    tested <- !is.null(test$fdr) || test$n_perm > 0
+    windows <- window_table(values, places, parts$time, tested)
     structure(
         class = "kliep_windows",
         list(
             windows = windows,
-            edges = window_edges(values, windows, test$n_perm > 0),
+            edges = window_edges(values, windows, test),
             fits = fits,
             reference = parts$reference,
             variables = series_variables(parts$x),
@@ -236,6 +270,7 @@ new_kliep_windows <- function(done, places, parts, test, candidates, call) {
             alpha = test$alpha,
             keep = test$keep,
             block = test$block,
+            fdr = test$fdr,
             failures = done$failures,
             call = call
         )
@@ -268,10 +303,14 @@ window_table <- function(values, places, time, tested) {
     table
 }
 
-window_edges <- function(values, windows, tested) {
+window_edges <- function(values, windows, test) {
     none <- data.frame(from = character(), to = character(),
                        weight = numeric())
-    if (tested) none$p_value <- none$p_adjusted <- numeric()
+    if (!is.null(test$fdr)) {
+        none$se <- none$p_value <- none$q_value <- numeric()
+    } else if (test$n_perm > 0) {
+        none$p_value <- none$p_adjusted <- numeric()
+    }
     found <- do.call(rbind, c(list(none), lapply(values, `[[`, "edges")))
     at <- rep(seq_along(values), vapply(values, function(value) {
         if (is.null(value)) 0L else nrow(value$edges)
@@ -354,7 +393,10 @@ format.kliep_windows <- function(x, ...) {
                    paste0(", from ", format(reference$start), " to ",
                           format(reference$end))),
         if (x$method != "kliep") paste0("  method     ", x$method),
-        if (x$n_perm > 0)
+        if (!is.null(x$fdr))
+            paste0("  reported   at a false discovery rate of ", format(x$fdr),
+                   " over all windows")
+        else if (x$n_perm > 0)
             paste0("  kept       by ", count_of(x$n_perm, "shuffle"),
                    " of each window, alpha = ", format(x$alpha),
                    if (x$keep == "paper") ", by the paper's rule"),

@@ -36,7 +36,10 @@ generics::glance
 #'     Benjamini and Hochberg), `conf.low` and `conf.high`: all edges asked for,
 #'     and by [kliep_infer()] `changed`;
 #'   * for windows, `window`, `start` and `end`, and `p.value` and `adj.p.value`
-#'     if they were tested: one row for each window and each edge found there.
+#'     if they were tested: one row for each window and each edge found there;
+#'   * for [kliep_time()], `time`, `std.error`, `statistic`, `adj.p.value` (for
+#'     all times of an edge), `conf.low`, `conf.high` and `changing`: one row
+#'     for each edge that is reported and each time.
 #' @seealso [`glance()`][glance.change_path] for one row about the whole.
 #' @export
 #' @examples
@@ -111,7 +114,11 @@ tidy.kliep_windows <- function(x, ...) {
     table <- x$edges
     tidied <- tidy_frame(table$from, table$to, table$weight,
                          table[c("window", "start", "end")])
-    if (x$n_perm > 0) {
+    if (!is.null(x$fdr)) {
+        tidied$std.error <- table$se
+        tidied$p.value <- table$p_value
+        tidied$adj.p.value <- table$q_value
+    } else if (x$n_perm > 0) {
         tidied$p.value <- table$p_value
         tidied$adj.p.value <- table$p_adjusted
     }

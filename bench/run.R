@@ -9,7 +9,7 @@ for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
                "memory", "peak", "shapes", "select", "recovery", "features",
                "simulate", "consistency", "baselines", "resample",
                "inference", "study", "calibration", "intervals", "level",
-               "tests", "load", "scaling", "faults")) {
+               "tests", "time", "load", "scaling", "faults")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 source(file.path("inst", "paper", "scaling.R"))
@@ -34,6 +34,7 @@ groups <- list(
     intervals = bench_intervals,
     level = bench_level,
     tests = bench_tests,
+    time = bench_time,
     load = bench_load,
     scaling = bench_scaling,
     faults = bench_faults

@@ -8,6 +8,12 @@ call_samples <- function() {
     pair
 }
 
+# A series with one edge that changes.
+call_drift <- function() {
+    withr::local_seed(1)
+    sim_drift(d = 4, n = 200, n_changed = 1, change = 0.7)
+}
+
 # One result of every class.
 result_objects <- function() {
     pair <- call_samples()
@@ -35,6 +41,9 @@ result_objects <- function() {
         windows = kliep_windows(pair$x, pair$y, width = 12, folds = 2,
                                 nlambda = 3, control = fast,
                                 progress = FALSE),
+        time = kliep_time(call_drift()$series, times = 3, n_perm = 19,
+                          control = fast, progress = FALSE),
+        drift = call_drift(),
         flasso = flasso_path(pair$x, pair$y, nlambda = 3, control = fast),
         glasso = glasso_path(pair$x, pair$y, nlambda = 3, control = fast),
         dtrace = dtrace_path(pair$x, pair$y, nlambda = 3, control = fast),

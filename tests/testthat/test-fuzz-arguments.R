@@ -89,8 +89,13 @@ valid_calls <- function(found, pair) {
                              rule = "best", nlambda = 2,
                              time = seq_len(nrow(pair$x)), method = "kliep",
                              n_perm = 0, alpha = 0.05, keep = "adjusted",
-                             block = NULL, checkpoint = NULL,
+                             block = NULL, fdr = NULL, checkpoint = NULL,
                              progress = FALSE),
+        kliep_time = list(series = found$drift$series, time = "time",
+                          features = feat_gaussian(), fdr = 0.2, level = 0.9,
+                          times = 3, bandwidth = 0.2, block = 5, per = 1,
+                          n_perm = 19, na = "error", control = control,
+                          progress = FALSE),
         moment_path = c(two, single, standardize = "within"),
         npn_transform = c(two, method = "truncation", ranks = "within",
                           threshold = 0.1),
@@ -101,6 +106,9 @@ valid_calls <- function(found, pair) {
         sim_diamond = list(d = 4, n = 10, density = c(0.5, 0.2), edge = 5,
                            diag = 2, n_holdout = 2, burn_in = 5, thin = 1,
                            chains = 2, threads = 1),
+        sim_drift = list(d = 4, n = 10, n_changed = 1, change = 0.3,
+                         shape = "jump", edge = 0.2, at = 0.5,
+                         persistence = 0.2, family = "gaussian"),
         sim_gaussian = list(d = 4, n = 10, density = 0.5, edge = 0.2, diag = 2,
                             n_changed = 2, change = -0.4, n_holdout = 2,
                             graph = "random"),
@@ -156,6 +164,9 @@ valid_methods <- function(found, pair) {
         `[` = list(found$path, i = 1:2),
         nobs = list(found$path),
         autoplot = list(found$windows, max_edges = 5),
+        autoplot = list(found$time, type = "graph", max_edges = 5,
+                        times = 0.5, vertices = "all", label = 3),
+        edges = list(found$time, at = 0.5, all = FALSE),
         autoplot = list(found$net, label = "all"),
         autoplot = list(found$comparison, type = "score"),
         autoplot = list(found$curve, type = "pr"),
@@ -215,7 +226,7 @@ complaints_about <- function(name, arguments) {
     complaints <- character()
     # Calls that fit many times have a part of the values for each argument.
     several <- name %in% c("kliep_select", "kliep_stability", "kliep_test",
-                           "kliep_windows", "compare_methods")
+                           "kliep_windows", "kliep_time", "compare_methods")
     for (argument in setdiff(names(arguments), "")) {
         tried_values <- if (several) sample(names(wrong_values), 8) else
             names(wrong_values)

@@ -306,3 +306,66 @@ test_that("bad input is refused", {
     expect_error(edges(found, window = 9), "6 windows",
                  class = "kliep_error_argument")
 })
+
+# ---- error control over all windows ------------------------------------------
+
+jump_series <- function(persistence = 0) {
+    withr::local_seed(21)
+    sim_drift(d = 5, n = 800, n_changed = 1, change = 0.6, shape = "jump",
+              at = 0.6, persistence = persistence)
+}
+
+test_that("edges are reported at one rate over all windows", {
+    drifting <- jump_series()
+    withr::local_seed(22)
+    found <- kliep_windows(drifting$series, reference = c(0, 0.3), width = 140,
+                           fdr = 0.1, nlambda = 3, folds = 2,
+                           progress = FALSE)
+    expect_named(edges(found), c("window", "start", "end", "from", "to",
+                                 "weight", "se", "p_value", "q_value"))
+    late <- found$windows$window[found$windows$start > 0.6]
+    truth <- paste(drifting$truth$from, drifting$truth$to)
+    reported <- edges(found)
+    expect_true(all(late %in% reported$window))
+    expect_identical(unique(paste(reported$from, reported$to)), truth)
+    expect_true(all(reported$weight > 0))
+    expect_true(all(reported$q_value <= 0.1))
+    expect_lt(max(abs(reported$weight[reported$window %in% late] - 0.6)), 0.25)
+    expect_true(all(found$windows$p_value[late] <= 0.1))
+    expect_output(print(found), "false discovery rate of 0.1 over all windows")
+    expect_true(all(c("p.value", "adj.p.value", "std.error") %in%
+                        names(tidy(found))))
+})
+
+test_that("tests of windows say what they need", {
+    drifting <- jump_series()
+    run <- function(...) {
+        kliep_windows(drifting$series, reference = c(0, 0.3), nlambda = 3,
+                      folds = 2, progress = FALSE, ...)
+    }
+    expect_error(run(width = 140, fdr = 0.1, block = 40),
+                 "at least 8 blocks in each window and in the reference: got 3",
+                 class = "kliep_error_block")
+    expect_error(run(width = 140, fdr = 0.1, features = feat_rbf()),
+                 "Gaussian, nonparanormal and Ising",
+                 class = "kliep_error_features")
+    expect_error(run(width = 140, fdr = 0.1, method = "flasso"),
+                 "`fdr` is for", class = "kliep_error_argument")
+    expect_error(run(width = 140, fdr = 2), "`fdr`",
+                 class = "kliep_error_argument")
+})
+
+test_that("q-values of windows are those of all p-values together", {
+    value <- function(p, global) {
+        list(edges = data.frame(from = "a", to = c("b", "c"), weight = 1,
+                                p_value = p), p_value = global)
+    }
+    values <- list(value(c(0.01, 0.5), 0.02), NULL, value(c(0.02, 0.9), 0.5))
+    adjusted <- adjust_windows(values, 0.1)
+    expect_identical(nrow(adjusted[[1]]$edges), 1L)
+    expect_equal(adjusted[[1]]$edges$q_value,
+                 stats::p.adjust(c(0.01, 0.5, 0.02, 0.9), "BH")[1])
+    expect_null(adjusted[[2]])
+    # Nothing is reported of a window that does not differ at all.
+    expect_identical(nrow(adjusted[[3]]$edges), 0L)
+})

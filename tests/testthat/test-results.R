@@ -4,7 +4,7 @@
 test_that("every result has every method, and none is R's default", {
     results <- result_objects()[c("path", "change", "select", "auto", "test",
                                   "stability", "inference", "tests", "windows",
-                                  "flasso", "glasso", "dtrace", "moment",
+                                  "time", "flasso", "glasso", "dtrace", "moment",
                                   "is_flasso", "is_glasso")]
     verbs <- c("coef", "summary", "as.data.frame", "edges", "tidy", "glance",
                "plot", "print", "format")
@@ -26,6 +26,7 @@ test_that("the class of a result is that of its function", {
                stability = "kliep_stability", inference = "kliep_debias",
                tests = "kliep_infer",
                auto = "kliep_auto", windows = "kliep_windows",
+               time = "kliep_time", drift = "drift_series",
                flasso = "flasso_path", glasso = "glasso_path",
                dtrace = "dtrace_path", moment = "moment_path",
                is_flasso = "is_flasso_path", is_glasso = "is_glasso_path",
@@ -37,14 +38,15 @@ test_that("one word for one thing in every table", {
     found <- result_objects()
     tables <- list(found$test$edges, found$stability$edges,
                    found$inference$estimates, found$tests$estimates,
-                   found$windows$edges,
+                   found$windows$edges, found$time$estimates,
+                   found$time$rates, edges(found$time),
                    found$select$scores, edges(found$inference))
     columns <- unique(unlist(lapply(tables, names)))
     # Other words for what these have names for.
     expect_false(any(c("p", "pval", "p.value", "adjusted", "p_bh", "p_by",
                        "fdr", "q", "std.error", "level") %in% columns))
     # broom's own names.
-    tested <- found[c("test", "inference", "tests", "windows")]
+    tested <- found[c("test", "inference", "tests", "windows", "time")]
     tidied <- unique(unlist(lapply(tested, function(one) names(tidy(one)))))
     expect_false(any(c("p_value", "p_adjusted", "q_value", "se") %in% tidied))
 })
@@ -82,7 +84,7 @@ test_that("as.data.frame() has all edges, edges() those that are reported", {
 test_that("summary() prints tables with their titles", {
     found <- result_objects()
     for (name in c("path", "change", "select", "test", "stability",
-                   "inference", "tests", "curve")) {
+                   "inference", "tests", "time", "curve")) {
         about <- summary(found[[name]])
         expect_s3_class(about, "kliep_summary")
         shown <- paste(utils::capture.output(print(about)), collapse = "\n")
@@ -95,7 +97,7 @@ test_that("summary() prints tables with their titles", {
 test_that("printing names no object that the user may not have", {
     found <- result_objects()
     for (name in c("path", "select", "auto", "test", "stability", "inference",
-                   "tests", "windows")) {
+                   "tests", "windows", "time", "drift")) {
         shown <- paste(utils::capture.output(print(found[[name]])),
                        collapse = "\n")
         expect_match(shown, "Next: ")

@@ -1,0 +1,289 @@
+# What a window of a series says about rates: the slope of every edge's
+# moment, how it depends on the rates of a support, and what every block of
+# rows adds to it.
+#
+# A model has `pairs`, its `blocks`, the block means of the `moments` of edges,
+# the model `among` some variables, and local(window), which returns for all
+# edges the `slope`; the `noise` of every block, by which it adds to a slope,
+# without what drifts; `own`, the slope that a rate of one gives its own edge;
+# against(columns), those that rates of one at these edges give all edges, and
+# toward(columns), those that all edges give these; hessian(columns), the
+# symmetric part that screens; and curvature(columns, rates), what the noise in
+# the moments themselves adds, for blocks inside. `smoother` is the matrix that
+# smooths the moments of blocks: what it leaves is noise. `serial` is the factor
+# of variances for what blocks have in common with the next ones.
+
+# ---- windows ---------------------------------------------------------------
+
+# `slope` has the weights of a local line's slope (Epanechnikov's kernel), and
+# `weight` those of the moments: (1 - u^2)^2, of which the former is minus the
+# derivative. NULL where too few blocks lie in the window.
+time_window <- function(blocks, center, half) {
+    u <- (blocks$time - center) / half
+    kernel <- blocks$size * pmax(1 - u^2, 0)
+    if (sum(kernel > 0) < 8L) return(NULL)
+    apart <- blocks$time - sum(kernel * blocks$time) / sum(kernel)
+    spread <- sum(kernel * apart^2)
+    if (spread < 1e-10 * sum(kernel)) return(NULL)
+    weight <- blocks$size * pmax(1 - u^2, 0)^2
+    list(center = center, half = half, slope = kernel * apart / spread,
+         weight = weight / sum(weight), inside = which(kernel > 0))
+}
+
+# The windows that are tested: all of the span, halves and quarters of it, each
+# beginning in the middle of the one before.
+scale_halves <- c(1 / 2, 1 / 4, 1 / 8)
+
+test_windows <- function(blocks) {
+    windows <- lapply(seq_along(scale_halves), function(scale) {
+        half <- scale_halves[scale]
+        lapply(seq(half, 1 - half, by = half), function(center) {
+            window <- time_window(blocks, center, half)
+            # Variances of a few blocks by themselves mean little.
+            if (length(window$inside) < 12L) return(NULL)
+            c(window, scale = scale)
+        })
+    })
+    Filter(Negate(is.null), unlist(windows, recursive = FALSE))
+}
+
+# All rows by their number, and no slope.
+whole_window <- function(blocks) {
+    count <- length(blocks$size)
+    list(weight = blocks$size / sum(blocks$size), slope = numeric(count),
+         inside = seq_len(count))
+}
+
+# What a smoother leaves, with the variance that noise has without it.
+noise_left <- function(moments, smoother) {
+    kept <- 1 - 2 * diag(smoother) + rowSums(smoother^2)
+    (moments - smoother %*% moments) / sqrt(pmax(kept, 1e-3))
+}
+
+# By how much the variance of a sum of blocks exceeds the sum of their
+# variances, as blocks that follow each other are not quite independent: by
+# their autocorrelations at lags 1 to 3 over all edges. A smoother takes slow
+# movements away, and so lowers them in proportion to that very factor.
+serial_factor <- function(model) {
+    noise <- model$local(whole_window(model$blocks))$noise
+    noise <- noise / rep(sqrt(pmax(colMeans(noise^2), 1e-300)),
+                         each = nrow(noise))
+    count <- nrow(noise)
+    left <- stats::cov2cor(tcrossprod(diag(count) - model$smoother))
+    lags <- lapply(1:3, function(lag) {
+        first <- seq_len(count - lag)
+        data.frame(seen = rowMeans(noise[first, , drop = FALSE] *
+                                       noise[first + lag, , drop = FALSE]),
+                   left = left[cbind(first, first + lag)])
+    })
+    sums <- colSums(do.call(rbind, lags)) / count
+    max(1, (1 + 2 * sums[["seen"]]) / (1 + 2 * sums[["left"]]))
+}
+
+# Local lines over half of the span.
+drift_smoother <- function(blocks) line_weights(blocks$time, blocks$time, 1 / 4)
+
+# ---- Gaussian features -----------------------------------------------------
+
+# `products` are the block means of all products, `squares` those of squares.
+gaussian_model <- function(values, blocks, smoother = drift_smoother(blocks)) {
+    d <- ncol(values)
+    upper <- upper.tri(diag(d))
+    rows <- split(seq_len(nrow(values)), blocks$unit)
+    moments <- lapply(unname(rows), function(at) {
+        crossprod(values[at, , drop = FALSE]) / length(at)
+    })
+    bind <- function(part) do.call(rbind, lapply(moments, part))
+    model <- new_gaussian_model(bind(function(moment) moment[upper]),
+                                bind(diag), blocks, smoother)
+    model$serial <- serial_factor(model)
+    model
+}
+
+new_gaussian_model <- function(products, squares, blocks, smoother) {
+    model <- list(pairs = pair_from_index(seq_len(ncol(products))),
+                  blocks = blocks, products = products, squares = squares,
+                  smoother = smoother,
+                  left = list(products = noise_left(products, smoother),
+                              squares = noise_left(squares, smoother)))
+    model$moments <- function(edges) products[, edges, drop = FALSE]
+    model$local <- function(window) gaussian_local(model, window)
+    # Rates depend on the variables of the support and of the edge alone.
+    model$among <- function(variables) {
+        inside <- model$pairs$from %in% variables &
+            model$pairs$to %in% variables
+        new_gaussian_model(products[, inside, drop = FALSE],
+                           squares[, variables, drop = FALSE], blocks,
+                           smoother)
+    }
+    model
+}
+
+# With R the correlations in the window, Theta the rates and T(G)_ij = G_ij -
+# R_ij (G_ii + G_jj) / 2, which takes off what a change of scale would do, the
+# slope of R is T(R Theta R). A block enters by E = Z - (q R + R q) / 2, where Z
+# are its moments and q their diagonal.
+gaussian_local <- function(model, window) {
+    correlation <- window_correlation(model, window$weight)
+    pairs <- model$pairs
+    noise <- correlation_noise(model$left, pairs, correlation)
+    r <- correlation$matrix
+    sums <- lapply(model[c("products", "squares")], function(moments) {
+        crossprod(window$slope, moments)
+    })
+    list(
+        slope = drop(correlation_noise(sums, pairs, correlation)),
+        noise = noise,
+        own = 1 - correlation$edges^2,
+        against = function(columns) scale_free(r, pairs, columns, TRUE),
+        toward = function(columns) scale_free(r, pairs, columns, FALSE),
+        hessian = function(columns) {
+            of <- index_products(r, pairs, columns)
+            of$ik * of$jl + of$il * of$jk
+        },
+        curvature = function(columns, rates) {
+            gaussian_curvature(list(r = r, pairs = pairs, noise = noise),
+                               window$inside, columns, rates)
+        }
+    )
+}
+
+# The correlations by the weights of a window, and the scales of variables.
+window_correlation <- function(model, weight) {
+    pairs <- model$pairs
+    scale <- 1 / sqrt(drop(crossprod(weight, model$squares)))
+    edges <- drop(crossprod(weight, model$products)) *
+        scale[pairs$from] * scale[pairs$to]
+    # Rounding, and blocks without any spread.
+    edges <- pmin(pmax(edges, -0.999), 0.999)
+    matrix <- diag(length(scale))
+    matrix[cbind(pairs$from, pairs$to)] <- edges
+    matrix[cbind(pairs$to, pairs$from)] <- edges
+    list(matrix = matrix, edges = edges, scale = scale)
+}
+
+# E of all rows of moments.
+correlation_noise <- function(moments, pairs, correlation) {
+    scale <- correlation$scale
+    each <- nrow(moments$products)
+    own <- moments$squares * rep(scale^2, each = each)
+    moments$products * rep(scale[pairs$from] * scale[pairs$to], each = each) -
+        0.5 * rep(correlation$edges, each = each) *
+            (own[, pairs$from, drop = FALSE] + own[, pairs$to, drop = FALSE])
+}
+
+# The entries of R between edges i - j (rows) and k - l (columns).
+index_products <- function(r, pairs, columns) {
+    of <- function(end, other) r[end, other, drop = FALSE]
+    k <- pairs$from[columns]
+    l <- pairs$to[columns]
+    list(ik = of(pairs$from, k), jl = of(pairs$to, l),
+         il = of(pairs$from, l), jk = of(pairs$to, k))
+}
+
+# T(R Theta R) of all edges for rates at `columns`, or of these for rates at
+# all edges, one row for each of all.
+scale_free <- function(r, pairs, columns, against) {
+    of <- index_products(r, pairs, columns)
+    edge <- r[cbind(pairs$from, pairs$to)]
+    taken <- if (against) edge * (of$ik * of$il + of$jk * of$jl) else
+        rep(edge[columns], each = nrow(pairs)) *
+            (of$ik * of$jk + of$il * of$jl)
+    of$ik * of$jl + of$il * of$jk - taken
+}
+
+# What noise in R adds to the slope less T(R Theta R), for the blocks inside:
+# the derivative of the latter along E.
+gaussian_curvature <- function(local, inside, columns, rates) {
+    pairs <- local$pairs
+    r <- local$r
+    d <- nrow(r)
+    theta <- matrix(0, d, d)
+    theta[cbind(pairs$from, pairs$to)[columns, , drop = FALSE]] <- rates
+    theta <- theta + t(theta)
+    active <- which(colSums(theta != 0) > 0)
+    lifted <- (theta %*% r)[active, , drop = FALSE]
+    number <- matrix(nrow(pairs) + 1L, d, d)
+    number[cbind(pairs$from, pairs$to)] <- seq_len(nrow(pairs))
+    number[cbind(pairs$to, pairs$from)] <- seq_len(nrow(pairs))
+    noise <- cbind(local$noise[inside, , drop = FALSE], 0)
+    blocks <- length(inside)
+    # E Theta R of all blocks in one product: rows are blocks within variables.
+    product <- matrix(noise[, as.vector(number[, active])], blocks * d) %*%
+        lifted
+    dim(product) <- c(blocks, d * d)
+    at <- function(i, j) product[, (j - 1L) * d + i, drop = FALSE]
+    own <- at(seq_len(d), seq_len(d))
+    edge <- rep(r[cbind(pairs$from, pairs$to)], each = blocks)
+    level <- colSums(t(r[, active, drop = FALSE]) * lifted)
+    level <- rep((level[pairs$from] + level[pairs$to]) / 2, each = blocks)
+    edge * (own[, pairs$from, drop = FALSE] + own[, pairs$to, drop = FALSE]) +
+        level * local$noise[inside, , drop = FALSE] -
+        at(pairs$from, pairs$to) - at(pairs$to, pairs$from)
+}
+
+# ---- spins -----------------------------------------------------------------
+
+# Products of spins, with what the spins by themselves explain taken off, so
+# that fields may drift as they like.
+spin_model <- function(values, blocks, smoother = drift_smoother(blocks)) {
+    model <- new_spin_model(values, blocks, smoother)
+    model$serial <- serial_factor(model)
+    model
+}
+
+new_spin_model <- function(values, blocks, smoother) {
+    d <- ncol(values)
+    pairs <- pair_from_index(seq_len(d * (d - 1) / 2))
+    model <- list(pairs = pairs, blocks = blocks, values = values,
+                  smoother = smoother)
+    model$moments <- function(edges) {
+        at <- pairs[edges, ]
+        rowsum(values[, at$from, drop = FALSE] * values[, at$to, drop = FALSE],
+               blocks$unit) / blocks$size
+    }
+    model$local <- function(window) spin_local(model, window)
+    model$among <- function(variables) {
+        new_spin_model(values[, variables, drop = FALSE], blocks, smoother)
+    }
+    model
+}
+
+# d/dt E f = Cov(f) theta', by the weights of the window.
+spin_local <- function(model, window) {
+    unit <- model$blocks$unit
+    size <- model$blocks$size
+    rows <- (window$weight / size)[unit]
+    table <- free_of_fields(model, rows)
+    means <- unname(rowsum(table, unit)) / size
+    within <- unit %in% window$inside
+    inner <- table[within, , drop = FALSE]
+    covariance <- function(columns) {
+        crossprod(table * rows, table[, columns, drop = FALSE])
+    }
+    list(
+        slope = drop(crossprod(window$slope, means)),
+        noise = noise_left(means, model$smoother),
+        own = colSums(rows * table^2),
+        against = covariance, toward = covariance, hessian = covariance,
+        curvature = function(columns, rates) {
+            score <- drop(inner[, columns, drop = FALSE] %*% rates)
+            spread <- covariance(columns) %*% rates
+            products <- rowsum(inner * score, unit[within])
+            rep(drop(spread), each = length(window$inside)) -
+                unname(products) / size[window$inside]
+        }
+    )
+}
+
+# The products of all pairs, less their regression on the spins.
+free_of_fields <- function(model, weight) {
+    values <- model$values
+    products <- values[, model$pairs$from, drop = FALSE] *
+        values[, model$pairs$to, drop = FALSE]
+    fields <- cbind(1, values)
+    # A spin that does not move in the window explains nothing.
+    inverse <- solve(crossprod(fields * weight, fields) +
+                         diag(1e-8, ncol(fields)))
+    products - fields %*% (inverse %*% crossprod(fields * weight, products))
+}

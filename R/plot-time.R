@@ -1,0 +1,212 @@
+# The pictures of a drift: rates by edge and time, curves with bands, the total
+# rate, and graphs at chosen times side by side.
+
+# ---- what to draw ----------------------------------------------------------
+
+# The rates of at most `most` edges, in the order in which they change.
+drift_tiles <- function(object, most) {
+    spans <- utils::head(object$spans, most)
+    spans <- spans[order(spans$peak, spans$start), ]
+    rates <- object$rates
+    place <- match(edge_text(rates), edge_text(spans))
+    rates <- rates[!is.na(place), ]
+    labels <- edge_label(spans$from, spans$to)
+    rates$edge <- factor(labels[place[!is.na(place)]], unique(labels))
+    rates
+}
+
+# How far apart the times of the curves are.
+time_step <- function(time) {
+    steps <- diff(sort(unique(as.numeric(time))))
+    if (length(steps) == 0L) 1 else stats::median(steps)
+}
+
+# Every graph has all vertices in the same places: those of all edges that are
+# reported.
+drift_graphs <- function(object, times, vertices, label) {
+    graph <- change_graph(object)
+    points <- graph_points(graph, graph_lines(graph), vertices, label)
+    frames <- lapply(times, function(time) {
+        lines <- graph_lines(change_graph(object, at = time))
+        place_lines(lines, points, directed = FALSE)
+    })
+    text <- format(times, digits = 4L)
+    lines <- do.call(rbind, frames)
+    lines$time <- factor(rep(text, vapply(frames, nrow, 1L)), unique(text))
+    list(points = points[points$shown, ], lines = lines, times = text)
+}
+
+# ---- drawing ---------------------------------------------------------------
+
+#' Plot when edges change
+#'
+#' `type = "heatmap"` has a row for each reported edge and the times along the
+#' axis, coloured by the rate: full colours where the edge changes by the test,
+#' pale ones elsewhere. `type = "curves"` draws the rate of each edge with its
+#' band at each time (dark) and for all times at once (pale). `type = "total"`
+#' is the total rate of all reported edges, with the interval of its peak.
+#' `type = "graph"` draws the edges that change at each of some times, side by
+#' side, with the variables in the same places.
+#'
+#' @param object,x The result of [kliep_time()].
+#' @param type What to draw.
+#' @param max_edges The most edges of a heat map (`NULL` is 60) or of curves
+#'   (`NULL` is 12): those with the smallest p-values.
+#' @param times For graphs, the times to draw; `NULL` takes four, evenly spaced.
+#' @param vertices,label As for [`plot()`][autoplot.change_path] of a path.
+#' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
+#' @return A `ggplot` object; `plot()` also draws it.
+#' @export
+#' @examples
+#' set.seed(1)
+#' drifting <- sim_drift(d = 8, n = 800, n_changed = 2, change = 0.5)
+#' found <- kliep_time(drifting$series)
+#' plot(found)
+#' plot(found, type = "curves")
+#' plot(found, type = "graph")
+autoplot.kliep_time <- function(object, type = c("heatmap", "curves", "total",
+                                                 "graph"),
+                                max_edges = NULL, times = NULL,
+                                vertices = c("changed", "all"), label = NULL,
+                                ...) {
+    check_dots(list(...), names(formals()), "autoplot")
+    type <- check_choice(type, "type", c("heatmap", "curves", "total",
+                                         "graph"))
+    vertices <- check_choice(vertices, "vertices", c("changed", "all"))
+    label <- check_whole_or(label, "label", 40, least = 0)
+    times <- chosen_times(object, times)
+    max_edges <- check_whole_or(max_edges, "max_edges",
+                                if (type == "curves") 12 else 60)
+    if (nrow(object$rates) == 0L) return(draw_nothing("No edge changes"))
+    switch(type,
+           heatmap = draw_drift_tiles(object, max_edges),
+           curves = draw_drift_curves(object, max_edges),
+           total = draw_total_rate(object),
+           graph = draw_drift_graphs(object, times, vertices, label))
+}
+
+chosen_times <- function(object, times) {
+    known <- object$total$time
+    if (length(known) == 0L) return(known)
+    if (is.null(times)) {
+        at <- round(seq(1, length(known), length.out = min(4L, length(known))))
+        return(known[at])
+    }
+    # What cannot be taken apart is refused as a whole.
+    if (!is.atomic(times) || length(times) == 0L) nearest_time(object, times)
+    places <- lapply(seq_along(times), function(k) {
+        nearest_time(object, times[[k]])
+    })
+    unique(do.call(c, places))
+}
+
+draw_drift_tiles <- function(object, max_edges) {
+    tiles <- drift_tiles(object, max_edges)
+    step <- time_step(tiles$time)
+    largest <- max(abs(tiles$estimate))
+    ggplot2::ggplot(tiles, ggplot2::aes(.data$time, .data$edge)) +
+        ggplot2::geom_tile(ggplot2::aes(
+            fill = .data$estimate,
+            alpha = ifelse(.data$changing, "changes", "not told from zero")
+        ), width = step, height = 0.9) +
+        ggplot2::scale_fill_gradient2(
+            "rate", low = colour_negative, mid = "white",
+            high = colour_positive, limits = c(-largest, largest)
+        ) +
+        ggplot2::scale_alpha_manual(
+            NULL, values = c(changes = 1, "not told from zero" = 0.35)
+        ) +
+        ggplot2::scale_y_discrete(limits = rev) +
+        ggplot2::labs(x = "time", y = NULL,
+                      caption = left_out(object, nlevels(tiles$edge))) +
+        theme_kliepnet() +
+        theme_rows(nlevels(tiles$edge))
+}
+
+# How many edges of those reported are drawn.
+left_out <- function(object, drawn) {
+    all <- nrow(object$spans)
+    if (all > drawn) paste(drawn, "of", count_of(all, "edge"))
+}
+
+draw_drift_curves <- function(object, max_edges) {
+    tiles <- drift_tiles(object, max_edges)
+    ggplot2::ggplot(tiles, ggplot2::aes(.data$time, .data$estimate)) +
+        ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower_all,
+                                          ymax = .data$upper_all),
+                             fill = colour_positive, alpha = 0.15) +
+        ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower,
+                                          ymax = .data$upper),
+                             fill = colour_positive, alpha = 0.25) +
+        ggplot2::geom_hline(yintercept = 0, colour = "grey50") +
+        ggplot2::geom_line(colour = colour_positive) +
+        ggplot2::facet_wrap(ggplot2::vars(.data$edge)) +
+        ggplot2::labs(x = "time", y = "rate",
+                      caption = left_out(object, nlevels(tiles$edge))) +
+        theme_kliepnet()
+}
+
+draw_total_rate <- function(object) {
+    ggplot2::ggplot(object$total, ggplot2::aes(.data$time, .data$rate)) +
+        ggplot2::geom_rect(
+            ggplot2::aes(xmin = .data$lower, xmax = .data$upper, ymin = -Inf,
+                         ymax = Inf),
+            data = object$peak, inherit.aes = FALSE, fill = "grey90"
+        ) +
+        ggplot2::geom_vline(ggplot2::aes(xintercept = .data$time),
+                            data = object$peak, colour = "grey50") +
+        ggplot2::geom_line(colour = colour_changed) +
+        ggplot2::labs(x = "time", y = "total rate",
+                      caption = paste0("shaded: ", format(100 * object$level),
+                                       " % interval of the peak")) +
+        theme_kliepnet()
+}
+
+draw_drift_graphs <- function(object, times, vertices, label) {
+    graphs <- drift_graphs(object, times, vertices, label)
+    points <- graphs$points[rep(seq_len(nrow(graphs$points)),
+                                length(graphs$times)), ]
+    points$time <- factor(rep(graphs$times, each = nrow(graphs$points)),
+                          graphs$times)
+    lines <- graphs$lines
+    lines$direction <- factor(ifelse(lines$weight > 0, "rises", "falls"),
+                              c("rises", "falls"))
+    ggplot2::ggplot(points, ggplot2::aes(.data$x, .data$y)) +
+        draw_drift_lines(lines) +
+        ggplot2::geom_point(size = 1.5, colour = "grey20") +
+        ggplot2::geom_text(ggplot2::aes(label = short_name(.data$name)),
+                           data = points[points$named, ], size = 2.5,
+                           vjust = -0.8) +
+        ggplot2::facet_wrap(ggplot2::vars(.data$time), drop = FALSE) +
+        theme_graph(diff(range(points$y)))
+}
+
+draw_drift_lines <- function(lines) {
+    if (nrow(lines) == 0L) return(NULL)
+    list(
+        ggplot2::geom_segment(
+            ggplot2::aes(xend = .data$xend, yend = .data$yend,
+                         colour = .data$direction, linetype = .data$direction,
+                         linewidth = .data$size), data = lines
+        ),
+        ggplot2::scale_colour_manual(
+            "interaction", values = c(rises = colour_positive,
+                                      falls = colour_negative), drop = FALSE
+        ),
+        ggplot2::scale_linetype_manual(
+            "interaction", values = c(rises = "solid", falls = "21"),
+            drop = FALSE
+        ),
+        ggplot2::scale_linewidth_continuous(
+            "rate", range = c(0.35, 2), limits = c(0, max(lines$size))
+        )
+    )
+}
+
+#' @rdname autoplot.kliep_time
+#' @export
+plot.kliep_time <- function(x, ...) {
+    plot <- autoplot(x, ...)
+    print(plot)
+    invisible(plot)
+}

@@ -1,0 +1,329 @@
+# kliep_time(): the equation of rates, its parts, what it finds, and what it
+# refuses.
+
+# A network that drifts smoothly, with scales that drift as well, and the
+# correlations and rates of partial correlations at any time.
+smooth_network <- function(d = 5) {
+    partial <- function(t) {
+        rho <- matrix(0, d, d)
+        rho[cbind(seq_len(d - 1), seq_len(d)[-1])] <- 0.3
+        rho[1, d] <- 0.3 * t
+        rho[2, 4] <- -0.2 * t^2
+        rho + t(rho)
+    }
+    scales <- function(t) 1 + seq_len(d) * t / 3
+    correlation <- function(t) {
+        precision <- (diag(d) - partial(t)) * tcrossprod(scales(t))
+        stats::cov2cor(solve(precision))
+    }
+    list(partial = partial, correlation = correlation)
+}
+
+numbered <- function(pairs) as.matrix(pairs)
+
+test_that("slopes of correlations are linear in the rates of edges", {
+    network <- smooth_network()
+    pairs <- pair_from_index(seq_len(10))
+    t <- 0.5
+    step <- 1e-5
+    slope <- (network$correlation(t + step) - network$correlation(t - step)) /
+        (2 * step)
+    rate <- (network$partial(t + step) - network$partial(t - step)) /
+        (2 * step)
+    r <- network$correlation(t)
+    # Partial correlations in units of the standard deviation.
+    unit <- sqrt(diag(solve(r)))
+    rate <- rate * tcrossprod(unit)
+    at <- numbered(pairs)
+    whole <- scale_free(r, pairs, seq_len(10), TRUE)
+    expect_equal(drop(whole %*% rate[at]), slope[at], tolerance = 1e-7)
+    expect_equal(t(whole), scale_free(r, pairs, seq_len(10), FALSE))
+    expect_equal(diag(whole), 1 - r[at]^2)
+})
+
+blocks_of <- function(n, size = 1) {
+    describe_blocks(cut_blocks(n, size), (seq_len(n) - 1) / (n - 1))
+}
+
+test_that("curvature is the derivative of the equation along the noise", {
+    withr::local_seed(1)
+    n <- 60
+    values <- matrix(rnorm(n * 4), n)
+    values[, 2] <- values[, 1] + values[, 2]
+    # All of a block is noise where nothing is smoothed.
+    model <- gaussian_model(values, blocks_of(n, 2), matrix(0, 30, 30))
+    window <- time_window(model$blocks, 0.5, 0.5)
+    local <- model$local(window)
+    support <- c(1L, 5L)
+    rates <- c(0.7, -0.4)
+    got <- local$curvature(support, rates)
+    # Moving the moments a little towards one block.
+    block <- 9L
+    moved <- function(step) {
+        weight <- window$weight
+        weight[block] <- weight[block] + step
+        r <- window_correlation(model, weight)$matrix
+        -drop(scale_free(r, model$pairs, support, TRUE) %*% rates)
+    }
+    numeric <- (moved(1e-5) - moved(-1e-5)) / 2e-5
+    expect_equal(got[match(block, window$inside), ], numeric,
+                 tolerance = 1e-6)
+})
+
+test_that("a window has the slope of a line, and its weight is g", {
+    withr::local_seed(2)
+    blocks <- list(time = sort(runif(200)), size = rep(1, 200))
+    window <- time_window(blocks, 0.4, 0.2)
+    expect_equal(sum(window$slope), 0)
+    expect_equal(sum(window$slope * (3 + 2 * blocks$time)), 2)
+    expect_equal(sum(window$weight), 1)
+    expect_setequal(window$inside, which(abs(blocks$time - 0.4) < 0.2))
+    expect_null(time_window(blocks, 0.4, 0.001))
+    # Partial integration: minus the derivative of (1 - u^2)^2.
+    even <- list(time = seq(0, 1, length.out = 2001), size = rep(1, 2001))
+    window <- time_window(even, 0.5, 0.3)
+    expect_equal(-diff(window$weight) / diff(even$time),
+                 (window$slope[-1] + window$slope[-2001]) / 2,
+                 tolerance = 1e-3)
+})
+
+test_that("the path of supports fulfils the conditions of optimality", {
+    withr::local_seed(3)
+    drifting <- sim_drift(d = 6, n = 300, n_changed = 1, change = 0.5)
+    values <- as.matrix(drifting$series[-1])
+    model <- gaussian_model(values, blocks_of(300, 3))
+    windows <- test_windows(model$blocks)
+    locals <- lapply(windows, model$local)
+    slopes <- vapply(locals, `[[`, numeric(15), "slope")
+    slopes <- slopes / rep(vapply(windows, function(window) {
+        sqrt(sum(window$slope^2))
+    }, 1), each = 15)
+    hessians <- lapply(locals, `[[`, "hessian")
+    state <- list(active = integer(),
+                  columns = vector("list", length(windows)),
+                  rates = matrix(0, 0, length(windows)))
+    lambda <- 0.4 * max(sqrt(rowSums(slopes^2)))
+    state <- solve_groups(state, slopes, hessians, lambda)
+    left <- slopes_left(state, slopes)
+    size <- sqrt(rowSums(left^2))
+    expect_lte(max(size), lambda * 1.001)
+    norm <- sqrt(rowSums(state$rates^2))
+    on <- norm > 0
+    expect_true(any(on))
+    expect_equal(left[state$active[on], ],
+                 lambda * state$rates[on, ] / norm[on], tolerance = 1e-3,
+                 ignore_attr = TRUE)
+    path <- time_path(model, windows, 5)
+    expect_identical(path$coefficients[path$coefficients$step == 1, "value"],
+                     rep(1, path$diagnostics$n_edges[1]))
+})
+
+test_that("drifting means and variances are removed, and reported", {
+    withr::local_seed(4)
+    time <- seq(0, 1, length.out = 500)
+    values <- matrix(rnorm(1000), 500)
+    moved <- values * (1 + 2 * time) + 5 * time^2
+    clean <- remove_drift(moved, time)
+    expect_gt(min(diag(cor(clean$values, values))), 0.95)
+    expect_lt(max(abs(colMeans(clean$values))), 0.05)
+    drift <- drift_table(clean$drift, c("a", "b"))
+    expect_named(drift, c("variable", "mean_drift", "sd_ratio"))
+    expect_gt(min(drift$sd_ratio), 2)
+    expect_gt(min(drift$mean_drift), 1.5)
+})
+
+test_that("local lines reach over gaps", {
+    time <- c(seq(0, 0.2, length.out = 40), seq(0.8, 1, length.out = 40))
+    weights <- line_weights(time, c(0.1, 0.5), 0.1)
+    expect_equal(drop(weights %*% (1 + 2 * time)), c(1.2, 2))
+    at_once <- line_weights(rep(c(0, 1), each = 20), 0, 0.1)
+    expect_equal(drop(at_once), rep(c(1 / 20, 0), each = 20))
+})
+
+test_that("edges that drift are found, with the time and the sign", {
+    withr::local_seed(5)
+    drifting <- sim_drift(d = 6, n = 800, n_changed = 2, change = 0.6)
+    found <- kliep_time(drifting$series, times = 11)
+    truth <- drifting$truth
+    reported <- edges(found)
+    expect_setequal(edge_text(reported), edge_text(truth))
+    expect_true(all(reported$weight > 0))
+    expect_true(all(reported$start <= reported$peak &
+                        reported$peak <= reported$end))
+    # On average over time the rate is the change.
+    mean_rate <- tapply(found$rates$estimate, edge_text(found$rates), mean)
+    expect_lt(max(abs(mean_rate - 0.6)), 0.35)
+    rates <- found$rates
+    expect_true(all(rates$lower_all <= rates$lower &
+                        rates$upper <= rates$upper_all))
+    expect_identical(nrow(rates), 2L * 11L)
+    expect_lte(found$global$p_value, 0.1)
+})
+
+test_that("a jump has its peak where it is", {
+    withr::local_seed(6)
+    drifting <- sim_drift(d = 6, n = 1200, n_changed = 1, change = 0.6,
+                          shape = "jump", at = 0.6)
+    found <- kliep_time(drifting$series, times = 31)
+    expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
+    expect_lt(abs(found$peak$time - 0.6), 0.1)
+    expect_true(found$peak$lower <= 0.6 && found$peak$upper >= 0.6)
+})
+
+test_that("where nothing changes but means and variances, nothing is found", {
+    withr::local_seed(7)
+    drifting <- sim_drift(d = 6, n = 500, shape = "none")
+    series <- drifting$series
+    time <- series$time
+    series[-1] <- series[-1] * (1 + time) + 3 * sin(2 * time)
+    found <- kliep_time(series)
+    expect_identical(nrow(edges(found)), 0L)
+    expect_identical(nrow(found$rates), 0L)
+    expect_true(is.na(found$peak$time))
+    expect_output(print(found), "No change found")
+})
+
+test_that("blocks keep the level where rows depend on each other", {
+    withr::local_seed(8)
+    spread <- function(block, serial = NULL) {
+        z <- replicate(12, {
+            drifting <- sim_drift(d = 8, n = 600, shape = "none",
+                                  persistence = 0.8)
+            parts <- list(values = as.matrix(drifting$series[-1]),
+                          time = drifting$series$time)
+            model <- prepare_series(parts, feat_gaussian(), block)$model
+            if (!is.null(serial)) model$serial <- serial
+            window <- time_window(model$blocks, 0.5, 0.5)
+            rates_given(model, window, integer())$z
+        })
+        sqrt(mean(z^2))
+    }
+    # As if rows were independent.
+    expect_gt(spread(1, serial = 1), 1.5)
+    expect_lt(spread(NULL), 1.2)
+})
+
+test_that("spins have rates of couplings", {
+    withr::local_seed(9)
+    drifting <- sim_drift(d = 6, n = 1000, n_changed = 1, change = 1,
+                          edge = 0.2, family = "ising")
+    found <- kliep_time(drifting$series, features = feat_ising(), times = 9)
+    expect_true(edge_text(drifting$truth) %in% edge_text(edges(found)))
+    truth <- edge_text(found$rates) == edge_text(drifting$truth)
+    expect_lt(abs(mean(found$rates$estimate[truth]) - 1), 0.5)
+})
+
+test_that("ranks do not mind outliers", {
+    withr::local_seed(10)
+    drifting <- sim_drift(d = 5, n = 800, n_changed = 1, change = 0.6)
+    series <- drifting$series
+    series[-1] <- sinh(2 * series[-1])
+    found <- kliep_time(series, features = feat_nonparanormal(), times = 5)
+    expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
+})
+
+found_drift <- function() {
+    withr::local_seed(11)
+    drifting <- sim_drift(d = 5, n = 600, n_changed = 1, change = 0.7)
+    series <- drifting$series
+    series$time <- as.Date("2020-01-01") + seq_len(600)
+    kliep_time(series, times = 8, per = as.difftime(365, units = "days"))
+}
+
+test_that("dates come back as dates, and rates are per what is asked", {
+    found <- found_drift()
+    expect_s3_class(found$rates$time, "Date")
+    expect_s3_class(edges(found)$start, "Date")
+    expect_equal(found$per, 365)
+    withr::local_seed(11)
+    drifting <- sim_drift(d = 5, n = 600, n_changed = 1, change = 0.7)
+    plain <- kliep_time(drifting$series, times = 8)
+    expect_equal(found$rates$estimate, plain$rates$estimate * 365 / 599,
+                 tolerance = 1e-6)
+    at <- edges(found, at = found$peak$time)
+    expect_identical(unique(at$time), found$peak$time)
+})
+
+test_that("a drift has the methods of a result", {
+    found <- found_drift()
+    expect_identical(names(tidy(found))[1:5], c("term", "from", "to",
+                                                "estimate", "time"))
+    expect_identical(nrow(glance(found)), 1L)
+    graph <- as_igraph(found, at = found$peak$time)
+    expect_equal(igraph::vcount(graph), 5)
+    expect_identical(igraph::ecount(as_igraph(found)),
+                     as.numeric(nrow(edges(found))))
+    all <- edges(found, all = TRUE)
+    expect_identical(nrow(all), 10L)
+    expect_identical(sum(all$changed), nrow(edges(found)))
+    expect_true(Matrix::isSymmetric(coef(found)))
+    expect_output(print(found), "The total rate is largest at")
+    expect_output(print(summary(found)), "were removed")
+    for (type in c("heatmap", "curves", "total", "graph")) {
+        picture <- autoplot(found, type = type)
+        expect_s3_class(picture, "ggplot")
+        expect_no_error(ggplot2::ggplot_build(picture))
+    }
+    none <- found
+    none$rates <- none$rates[0, ]
+    none$spans <- none$spans[0, ]
+    expect_s3_class(autoplot(none), "ggplot")
+})
+
+test_that("seeds decide", {
+    drifting <- withr::with_seed(1, sim_drift(d = 4, n = 200, n_changed = 1))
+    run <- function() {
+        withr::with_seed(2, kliep_time(drifting$series, times = 3,
+                                       n_perm = 19))
+    }
+    expect_identical(run(), run())
+})
+
+test_that("what is wrong with a series is said in a sentence", {
+    withr::local_seed(12)
+    values <- matrix(rnorm(400), 100, dimnames = list(NULL, letters[1:4]))
+    says <- function(text, ..., class = "kliep_error_time") {
+        expect_error(kliep_time(..., n_perm = 19), text, class = class)
+    }
+    says("in the order of time", values, time = 100:1)
+    says("at one time", values, time = rep(1, 100))
+    says("at least 10 different values: got 5", values,
+         time = rep(1:5, each = 20))
+    says("one for each", values, time = 1:3)
+    says("must be known", values, time = c(NA, 2:100))
+    says("at least 40 rows", values[1:30, ], class = "kliep_error_size")
+    says("at least 2 variables", values[, 1, drop = FALSE],
+         class = "kliep_error_size")
+    says("at least 24 blocks: got 5", values, block = 20,
+         class = "kliep_error_block")
+    says("at most half of the span", values, bandwidth = 80)
+    says("`times` must be", values, times = c(1, 500))
+    says("`bandwidth` is a span of time", values,
+         bandwidth = as.difftime(3, units = "days"))
+    says("Gaussian, nonparanormal and Ising", values, features = feat_rbf(),
+         class = "kliep_error_features")
+    values[3, 2] <- NA
+    says("finite everywhere", values, class = "kliep_error_missing")
+    expect_message(kliep_time(values, na = "omit", n_perm = 19),
+                   "leaves out 1 of 100", class = "kliep_message_missing")
+    values[, 1] <- 1
+    values[3, 2] <- 1
+    says("1 column of `series` is constant: `a`", values,
+         class = "kliep_error_constant")
+})
+
+test_that("times may be repeated and missing", {
+    withr::local_seed(13)
+    drifting <- sim_drift(d = 4, n = 600, n_changed = 1, change = 0.7)
+    series <- drifting$series
+    series$time <- round(series$time * 60)
+    series <- series[series$time < 20 | series$time > 26, ]
+    found <- kliep_time(series, times = 9)
+    expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
+})
+
+test_that("spins have a length of dependence, though squares do not vary", {
+    withr::local_seed(14)
+    spins <- matrix(sample(c(-1, 1), 400, TRUE), 100)
+    expect_lt(dependence_length(spins), 20)
+})
