@@ -17,7 +17,8 @@ load_class_of <- function(x) {
     )
 }
 
-from_assays <- function(x, y, group, contrast, assay, choice) {
+from_assays <- function(x, y, group, contrast, assay, choice,
+                        request = NULL) {
     values <- assay_values(x, assay)
     if (!is.null(y)) {
         if (!inherits(y, c("SummarizedExperiment", "ExpressionSet"))) {
@@ -25,7 +26,7 @@ from_assays <- function(x, y, group, contrast, assay, choice) {
                                       describe(x), ": got ", describe(y), "."))
         }
         refuse_others(list(group = group, contrast = contrast), x)
-        return(from_tables(values, assay_values(y, assay), choice))
+        return(from_tables(values, assay_values(y, assay), choice, request))
     }
     known_as <- paste0("columns of `", if (inherits(x, "ExpressionSet"))
         "pData" else "colData", "(x)`")
@@ -38,8 +39,10 @@ from_assays <- function(x, y, group, contrast, assay, choice) {
                           name_some(names(known_of_samples(x)), 20L), ".")
         )
     }
-    group <- find_group(group, known_of_samples(x), values, known_as)
-    from_groups(values, group, contrast, choice)
+    known <- known_of_samples(x)
+    group <- find_group(group, known, values, known_as)
+    from_groups(values, group, contrast, choice,
+                read_design(request, known, nrow(values), known_as))
 }
 
 # Observations in rows; sparse where the assay is.
