@@ -192,14 +192,16 @@ test_all_edges <- function(found, spec, how, call) {
     samples <- as_samples(found, spec$features, least = 10L)
     spec <- settle_spec(spec, samples$variables)
     closed <- has_closed_form(spec$features)
-    if (closed) check_within(spec)
+    if (closed) {
+        check_within(spec)
+        refuse_strata(samples$design)
+    }
     check_constant(samples, spec$standardize)
-    n_perm <- check_n_perm(how$n_perm, nrow(samples$x), nrow(samples$y),
-                           alike = TRUE)
+    n_perm <- check_layout_n_perm(how$n_perm, layout_of(samples), alike = TRUE)
     changes <- if (closed) {
         ready <- feature_samples(samples, spec$features)
         find_changes(ready$x, ready$y, how$fdr, n_perm, spec$control,
-                     how$progress)
+                     how$progress, samples$design)
     } else {
         find_logistic_changes(samples, spec, how$fdr, n_perm, how$progress)
     }
@@ -223,6 +225,17 @@ check_within <- function(spec) {
         paste0("`kliep_infer()` compares samples that are standardised one by ",
                "one: got standardize = \"", spec$standardize, "\"."),
         hint = "Use `standardize = \"within\"`, or `kliep_debias()`."
+    )
+}
+
+# Correlations within strata would be those of no one distribution.
+refuse_strata <- function(design) {
+    if (is.null(design$strata)) return(invisible())
+    stop_kliep(
+        "design",
+        paste("`strata` is for features that are tested by logistic",
+              "regression, such as those of two-valued columns."),
+        hint = "For numeric columns `adjust` takes the effects of a factor off."
     )
 }
 

@@ -131,7 +131,7 @@ select_candidate <- function(candidates, found, design, call) {
     by_folds <- design$criterion == "cv"
     if (by_folds) {
         first <- as_samples(found, candidates[[1L]]$spec$features)
-        parts <- draw_folds(nrow(first$x), nrow(first$y), design$folds)
+        parts <- draw_layout_folds(layout_of(first), design$folds)
         design$folds <- parts$folds
     } else {
         design["folds"] <- list(NULL)
