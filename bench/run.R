@@ -8,7 +8,7 @@
 for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
                "memory", "peak", "shapes", "select", "recovery", "features",
                "simulate", "consistency", "baselines", "resample",
-               "inference", "study", "calibration", "level", "load",
+               "inference", "study", "calibration", "level", "designs", "load",
                "scaling", "faults")) {
     source(file.path("bench", paste0(file, ".R")))
 }
@@ -32,6 +32,7 @@ groups <- list(
     study = bench_study,
     calibration = bench_calibration,
     level = bench_level,
+    designs = bench_designs,
     load = bench_load,
     scaling = bench_scaling,
     faults = bench_faults
