@@ -329,6 +329,19 @@ odd_groups <- function(estimates, table) {
 
 # ---- methods ---------------------------------------------------------------
 
+# NULL is all of them.
+check_contrast_names <- function(contrast, known) {
+    if (is.null(contrast)) return(known)
+    if (is.character(contrast) && all(contrast %in% known)) return(contrast)
+    stop_kliep(
+        "argument",
+        paste0("`contrast` must be among ", name_some(known, 20L), ": got ",
+               if (is.character(contrast))
+                   name_some(setdiff(contrast, known)) else describe(contrast),
+               ".")
+    )
+}
+
 #' @export
 format.kliep_groups <- function(x, ...) {
     c(
@@ -419,14 +432,8 @@ edges.kliep_groups <- function(object, lambda2 = NULL, contrast = NULL,
     check_dots(list(...), names(formals()), "edges")
     all <- check_flag(all, "all")
     table <- object$estimates
-    unknown <- setdiff(contrast, object$contrasts$contrast)
-    if (length(unknown) > 0L) {
-        stop_kliep("argument",
-                   paste0("There is no contrast ", name_some(unknown),
-                          "; there are ",
-                          name_some(object$contrasts$contrast, 20L), "."))
-    }
-    if (!is.null(contrast)) table <- table[table$contrast %in% contrast, ]
+    contrast <- check_contrast_names(contrast, object$contrasts$contrast)
+    table <- table[table$contrast %in% contrast, ]
     if (!all) table <- table[table$changed, names(table) != "changed"]
     names(table)[names(table) == "estimate"] <- "weight"
     table <- table[order(table$p_value), ]

@@ -152,7 +152,7 @@ check_sets <- function(sets, variables, min_size) {
 }
 
 read_gmt <- function(path) {
-    if (!file.exists(path)) {
+    if (!file.exists(path) || dir.exists(path)) {
         stop_kliep("sets", paste0("There is no file `", path, "`."))
     }
     parts <- strsplit(readLines(path, warn = FALSE), "\t", fixed = TRUE)

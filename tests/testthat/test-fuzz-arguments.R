@@ -58,6 +58,14 @@ valid_calls <- function(found, pair) {
             level = 0.95, n_boot = 20, lambda = NULL, row_lambda = NULL,
             refit = TRUE
         ), common),
+        kliep_groups = list(
+            data = rbind(pair$x, pair$y), group = rep_len(1:3, 44),
+            spec = kliep_spec(control = control), contrasts = "reference",
+            reference = "2", fdr = 0.2, level = 0.9, n_perm = 19,
+            progress = FALSE
+        ),
+        kliep_sets = list(fit = found$tests, sets = list(all = letters[1:4]),
+                          min_size = 2, n_random = 9),
         kliep_infer = c(two, list(spec = kliep_spec(control = control)),
                         fdr = 0.2, level = 0.9, n_perm = 19,
                         progress = FALSE),
@@ -120,7 +128,9 @@ valid_calls <- function(found, pair) {
             x = rbind(pair$x, pair$y),
             group = rep(c("one", "two"), c(nrow(pair$x), nrow(pair$y))),
             contrast = c("one", "two"), variables = NULL, top_variable = NULL,
-            na = "omit"
+            na = "omit", adjust = data.frame(age = 1:44),
+            adjust_common = FALSE, strata = rep_len(c(1, 1, 2, 2), 44),
+            unit = rep(1:22, each = 2), pair = NULL
         )
     )
 }
@@ -146,11 +156,14 @@ valid_methods <- function(found, pair) {
         autoplot = list(found$stability, type = "graph"),
         autoplot = list(found$inference, type = "graph"),
         autoplot = list(found$tests, type = "calibration"),
+        autoplot = list(found$groups, type = "edges", max_edges = 5),
         autoplot = list(found$windows, max_edges = 5),
         autoplot = list(found$net, label = "all"),
         autoplot = list(found$comparison, type = "score"),
         autoplot = list(found$curve, type = "pr"),
         edges = list(found$test, lambda2 = NULL),
+        edges = list(found$groups, contrast = "2 - 1", all = TRUE),
+        hubs = list(found$tests, by = "degree", all = TRUE),
         edges = list(found$windows, lambda2 = NULL)
     )
 }
