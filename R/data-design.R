@@ -62,27 +62,43 @@ read_label <- function(value, arg, known, n, known_as) {
 read_covariates <- function(adjust, known, n, known_as) {
     if (is.null(adjust)) return(NULL)
     if (is.data.frame(adjust)) {
-        if (nrow(adjust) != n) stop_covariate_rows(nrow(adjust), n)
-        frame <- adjust
-        adjust <- ~ .
-        used <- character()
-        called <- paste(names(frame), collapse = " + ")
-    } else {
-        check_adjust(adjust)
-        used <- intersect(all.vars(adjust), names(known))
-        for (name in setdiff(all.vars(adjust), used)) {
-            if (!exists(name, envir = environment(adjust))) {
-                known_column(name, known, known_as, "for adjust")
-            }
-        }
-        frame <- as.data.frame(lapply(known[used], plain_column),
-                               optional = TRUE)
-        called <- paste(deparse(adjust[[2L]]), collapse = " ")
+        frame <- covariate_frame(~ ., adjust, n)
+        return(list(matrix = design_matrix(frame), used = character(),
+                    called = paste(names(adjust), collapse = " + ")))
     }
-    frame <- stats::model.frame(adjust, frame, na.action = stats::na.pass,
-                                drop.unused.levels = TRUE)
-    if (nrow(frame) != n) stop_covariate_rows(nrow(frame), n)
-    list(matrix = design_matrix(frame), used = used, called = called)
+    check_adjust(adjust)
+    used <- intersect(all.vars(adjust), names(known))
+    for (name in setdiff(all.vars(adjust), used)) {
+        value <- get0(name, envir = environment(adjust))
+        if (is.null(value) || is.function(value)) {
+            known_column(name, known, known_as, "for adjust")
+        }
+    }
+    columns <- if (length(used) > 0L)
+        as.data.frame(lapply(known[used], plain_column), optional = TRUE)
+    frame <- covariate_frame(adjust, columns, n)
+    list(matrix = design_matrix(frame), used = used,
+         called = paste(deparse(adjust[[2L]]), collapse = " "))
+}
+
+# What stats says about a formula is passed on as what is wrong with it.
+covariate_frame <- function(formula, columns, n) {
+    frame <- tryCatch(
+        stats::model.frame(formula, columns, na.action = stats::na.pass,
+                           drop.unused.levels = TRUE),
+        error = function(condition) {
+            stop_kliep("design", paste0("`adjust` cannot be evaluated: ",
+                                        conditionMessage(condition), "."))
+        }
+    )
+    if (nrow(frame) != n) {
+        stop_kliep(
+            "design",
+            paste0("`adjust` must have one row for each of ",
+                   count_of(n, "observation"), ": got ", nrow(frame), ".")
+        )
+    }
+    frame
 }
 
 plain_column <- function(column) {
@@ -101,14 +117,6 @@ check_adjust <- function(adjust) {
                    paste0("`", paste(deparse(adjust), collapse = " "), "`")
                else describe(adjust), "."),
         hint = "Such as `~ batch + age`."
-    )
-}
-
-stop_covariate_rows <- function(rows, n) {
-    stop_kliep(
-        "design",
-        paste0("`adjust` must have one row for each of ",
-               count_of(n, "observation"), ": got ", rows, ".")
     )
 }
 
