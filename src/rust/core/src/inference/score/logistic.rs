@@ -332,7 +332,7 @@ impl Fit {
         table: &Standardised,
         groups: &Groups,
         part: Range<usize>,
-        units: Option<&RowUnits>,
+        units: Option<&RowUnits<'_>>,
     ) -> Vec<(usize, Outcome)> {
         let (rows, width) = (self.rows, self.beta.len());
         let wanted: Vec<usize> = part.filter(|group| !groups.is_chosen[*group]).collect();
@@ -373,7 +373,7 @@ impl Fit {
     fn estimates<'a>(
         &'a self,
         groups: &'a Groups,
-        units: Option<&RowUnits>,
+        units: Option<&RowUnits<'_>>,
     ) -> impl Iterator<Item = (usize, Outcome)> + 'a {
         let width = self.beta.len();
         let design: Vec<&[f64]> = (0..width).map(|k| self.column(k)).collect();
@@ -410,7 +410,7 @@ fn score(
     projected: &[&[f64]],
     weights: &[f64],
     residuals: &[f64],
-    units: Option<&RowUnits>,
+    units: Option<&RowUnits<'_>>,
 ) -> Outcome {
     let size = projected.len();
     let inner = |f: &[f64], g: &[f64]| f.iter().zip(g).map(|(f, g)| f * g).sum::<f64>();
