@@ -13,7 +13,8 @@ take_off <- function(parts, read, rows) {
     covariates <- lapply(rows, function(at) {
         read$covariates[at, , drop = FALSE]
     })
-    stop_confounded(covariates, read$called[["adjust"]])
+    attr(covariates, "term") <- attr(read$covariates, "term")
+    stop_confounded(covariates, read$common, read$called[["adjust"]])
     done <- if (read$common) take_off_common(parts, covariates) else
         Map(blus_residuals, parts, covariates)
     kept <- lapply(done, `[[`, "kept")
@@ -87,16 +88,32 @@ refuse_two_valued <- function(parts) {
     )
 }
 
-# Covariates from which the condition can be told leave nothing of it.
-stop_confounded <- function(covariates, called) {
+# A covariate that is another in each condition and the same within both cannot
+# be told from it; nor can, where effects are common, one from which the
+# condition follows.
+stop_confounded <- function(covariates, common, called) {
     all <- do.call(rbind, unname(covariates))
+    constant <- function(columns) {
+        all(apply(columns, 2L, function(column) {
+            max(column) - min(column) <= 1e-9 * max(1, abs(column))
+        }))
+    }
+    term <- attr(covariates, "term")
+    alone <- vapply(setdiff(unique(term), 0), function(one) {
+        own <- lapply(covariates, function(part) {
+            part[, term == one, drop = FALSE]
+        })
+        all(vapply(own, constant, NA))
+    }, NA)
     of_x <- rep(c(1, 0), vapply(covariates, nrow, 1L))
-    if (qr(cbind(all, of_x))$rank > qr(all)$rank) return(invisible())
+    follows <- common && qr(cbind(all, of_x))$rank == qr(all)$rank
+    if (!any(alone) && !follows) return(invisible())
     stop_kliep(
         "design",
         paste0("The conditions are confounded with `adjust` (", called,
-               "): these covariates alone tell which condition an observation",
-               " is of."),
+               "): ", if (follows) "these covariates tell" else
+                   "a covariate tells", " which condition an observation is ",
+               "of."),
         hint = paste("No method can tell both apart: leave out the covariate",
                      "that goes with the condition.")
     )

@@ -137,7 +137,9 @@ design_matrix <- function(frame) {
     }
     old <- options(na.action = "na.pass")
     on.exit(options(old))
-    cbind(1, stats::model.matrix(terms, frame))
+    columns <- stats::model.matrix(terms, frame)
+    # Which term a column belongs to; a constant comes first, whatever they say.
+    structure(cbind(1, columns), term = c(0, attr(columns, "assign")))
 }
 
 # Observations about which something is missing.

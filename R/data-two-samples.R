@@ -56,9 +56,10 @@
 #' exact; ordinary residuals are correlated with each other, and
 #' too small. With `adjust_common = TRUE` both conditions have the same
 #' coefficients, each with a mean of its own, which costs \eqn{k} observations
-#' in all. Covariates that tell the condition are an error: no method can tell
-#' their effects apart. A covariate changes means here, and not the network
-#' itself.
+#' in all. A covariate that is constant in each condition is an error, and with
+#' common coefficients any that tell the condition: no method can tell their
+#' effects apart. A covariate changes means here, and not the network itself.
+#' `adjust = ~ donor` beside `unit = "donor"` looks at cells within donors.
 #'
 #' Columns with two values have no such residuals. `strata` compares conditions
 #' within the levels of a covariate: with [feat_ising()] and other features that

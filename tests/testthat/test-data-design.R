@@ -114,6 +114,12 @@ test_that("wrong designs say what to do", {
     }
     refused("confounded with `adjust` \\(site\\)", adjust = ~ site,
             data = transform(cells, site = condition))
+    refused("confounded with `adjust` \\(age \\+ site\\)", adjust = ~ age + site,
+            data = transform(cells, site = condition))
+    refused("these covariates tell", adjust = ~ donor, adjust_common = TRUE)
+    # Within conditions, what is nested in them can be taken off.
+    nested <- samples_of_cells(adjust = ~ donor)
+    expect_identical(nested$design$adjust$lost, c(x = 6L, y = 6L))
     refused("no `btch` for adjust.*`batch`", adjust = ~ btch)
     refused("no `doner` for unit", unit = "doner")
     refused("one value for each of 60 observations", unit = 1:3)
