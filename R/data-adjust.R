@@ -92,7 +92,7 @@ refuse_two_valued <- function(parts) {
 # be told from it; nor can, where effects are common, one from which the
 # condition follows.
 stop_confounded <- function(covariates, common, called) {
-    all <- do.call(rbind, unname(covariates))
+    stacked <- do.call(rbind, unname(covariates))
     constant <- function(columns) {
         all(apply(columns, 2L, function(column) {
             max(column) - min(column) <= 1e-9 * max(1, abs(column))
@@ -106,7 +106,8 @@ stop_confounded <- function(covariates, common, called) {
         all(vapply(own, constant, NA))
     }, NA)
     of_x <- rep(c(1, 0), vapply(covariates, nrow, 1L))
-    follows <- common && qr(cbind(all, of_x))$rank == qr(all)$rank
+    follows <- common && qr(cbind(stacked, of_x))$rank ==
+        qr(stacked)$rank
     if (!any(alone) && !follows) return(invisible())
     stop_kliep(
         "design",
