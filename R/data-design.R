@@ -216,7 +216,8 @@ check_design <- function(design, n) {
             paste0(units[["x"]], " and ", count_of(units[["y"]], "unit"),
                    ", and not ", n$x, " and ", count_of(n$y, "observation"),
                    ", limit what can be found."),
-            hint = "Tests with fewer than 8 units a condition have little power."
+            hint = paste("Tests with fewer than 8 units in a condition have",
+                         "little power.")
         )
     }
 }

@@ -68,14 +68,14 @@
 #' \eqn{\theta}{theta} common to all. Observations change places within strata.
 #'
 #' @section Units and pairs:
-#' `unit` names the donor or subject of every observation. In [kliep_infer()] and
-#' [kliep_auto()] the influences of its observations are added up before they are
-#' squared, which makes standard errors hold whatever the dependence within a
-#' unit; whole units change places in shuffles, here and in [kliep_test()], and
-#' make up the folds of [kliep_select()] and the halves of [kliep_stability()]. A
-#' unit belongs to one condition, and there must be at least three in each; with
-#' fewer than eight there is a warning (class `kliep_warning_units`), as their
-#' number limits what can be found.
+#' `unit` names the donor or subject of every observation. In [kliep_infer()]
+#' and [kliep_auto()] the influences of its observations are added up before
+#' they are squared, which makes standard errors hold whatever the dependence
+#' within a unit; whole units change places in shuffles, here and in
+#' [kliep_test()], and make up the folds of [kliep_select()] and the halves of
+#' [kliep_stability()]. A unit belongs to one condition, and there must be at
+#' least three in each; with fewer than eight there is a warning (class
+#' `kliep_warning_units`), as their number limits what can be found.
 #'
 #' `pair` names what was observed in both conditions, such as a patient before
 #' and after: the two sides of a pair change places, and their influences are
@@ -101,13 +101,13 @@
 #'   missing ones. `NULL` keeps all.
 #' @param na What to do about missing values; see the section below.
 #' @param adjust Covariates whose effects are taken off the variables: a formula
-#'   about columns of the table, of `colData(x)` or of `pData(x)`, or a data frame
-#'   with a row for each observation (those of `x` first, where there are two
-#'   tables). Columns in use here or below are no variables.
+#'   about columns of the table, of `colData(x)` or of `pData(x)`, or a data
+#'   frame with a row for each observation (those of `x` first, where there are
+#'   two tables). Columns in use here or below are no variables.
 #' @param adjust_common Do covariates have the same effects in both conditions?
-#' @param strata,unit,pair The stratum, the unit (such as a donor) or the pair of
-#'   every observation: the name of a column, or a vector with a value for each
-#'   observation (those of `x` first, where there are two tables).
+#' @param strata,unit,pair The stratum, the unit (such as a donor) or the pair
+#'   of every observation: the name of a column, or a vector with a value for
+#'   each observation (those of `x` first, where there are two tables).
 #' @param ... The arguments below, as far as they go with what `x` is.
 #'
 #' @return A list of `x` and `y`, matrices or data frames with observations in

@@ -105,10 +105,10 @@
 #' polynomial of \eqn{z_i} in the regression of \eqn{z_j}, over both samples. A
 #' mean that is higher by \eqn{m} standard deviations, and a variance that is
 #' larger by \eqn{v}, change the slope by \eqn{2 c_2 m + 3 c_3 v}. The mean of
-#' this for both directions, as a share of the change of correlation, is `shift`:
-#' from 0, where it is within two standard errors of nothing or of the other
-#' sign, to 1. It is about what *could* be, and not a test. Variables that were
-#' adjusted for covariates (see [two_samples()]) have no means left.
+#' this for both directions, as a share of the change of correlation, is
+#' `shift`: from 0, where it is within two standard errors of nothing or of the
+#' other sign, to 1. It is about what *could* be, and not a test. Variables that
+#' were adjusted for covariates (see [two_samples()]) have no means left.
 #'
 #' @section Designs:
 #' Covariates, strata, units and pairs are described by arguments of

@@ -17,20 +17,20 @@
 #'   and contrasts together.
 #' * *Omnibus.* The p-value of an edge in `$omnibus` combines those of all
 #'   contrasts by Cauchy's distribution, which holds whatever their dependence
-#'   (Liu and Xie 2020): with \eqn{p_{ec}}{p_ec} that of edge \eqn{e} in contrast
-#'   \eqn{c} of \eqn{C},
+#'   (Liu and Xie 2020): with \eqn{p_{ec}}{p_ec} that of edge \eqn{e} in
+#'   contrast \eqn{c} of \eqn{C},
 #'   \deqn{p_e = \frac12 - \frac1\pi \arctan \frac1C \sum_c
 #'       \tan\{(\tfrac12 - p_{ec}) \pi\}.}{
 #'       p_e = 1/2 - atan(mean_c tan((1/2 - p_ec) pi)) / pi.}
 #' * *No difference at all.* `$global` combines the p-values of no change of all
 #'   contrasts likewise. Where it is above `fdr`, nothing is reported.
-#' * *Trend.* For an ordered factor with levels \eqn{1, \ldots, K}{1, ..., K} the
-#'   contrasts with one group \eqn{r} have estimates \eqn{D_g = T_g - T_r} of the
-#'   change of every edge. The trend is \eqn{\sum_g w_g D_g / \sum_g w_g^2}{
-#'   sum_g w_g D_g / sum_g w_g^2} with \eqn{w_g = g - (K + 1) / 2}; its standard
-#'   error divides the variance of every \eqn{D_g} between both groups as their
-#'   sizes do, which is right where nothing differs. It is referred to the
-#'   shuffles of the contrasts.
+#' * *Trend.* For an ordered factor with levels \eqn{1, \ldots, K}{1, ..., K}
+#'   the contrasts with one group \eqn{r} have estimates \eqn{D_g = T_g - T_r}
+#'   of the change of every edge. The trend is \eqn{\sum_g w_g D_g / \sum_g
+#'   w_g^2}{ sum_g w_g D_g / sum_g w_g^2} with \eqn{w_g = g - (K + 1) / 2}; its
+#'   standard error divides the variance of every \eqn{D_g} between both groups
+#'   as their sizes do, which is right where nothing differs. It is referred to
+#'   the shuffles of the contrasts.
 #'
 #' An edge that is reported in every contrast of one group, with the same sign
 #' seen from there, and in no contrast without it, says that this group is the
@@ -418,8 +418,8 @@ summary.kliep_groups <- function(object, ...) {
 #' @param lambda2 Not used.
 #' @param ... Must be empty.
 #' @return A data frame with one row for each contrast and edge: `contrast`,
-#'   `from`, `to`, `weight` (the estimate), `se`, `lower`, `upper`, `p_value` and
-#'   `q_value`; with `all` also `changed`.
+#'   `from`, `to`, `weight` (the estimate), `se`, `lower`, `upper`, `p_value`
+#'   and `q_value`; with `all` also `changed`.
 #' @export
 #' @examples
 #' set.seed(1)

@@ -3,9 +3,9 @@
 # stratum is a larger group.
 
 # For `n_x` and `n_y` observations: `unit`, that of every observation, those of
-# x first and numbered first; `n_x` and `n_y`, how many units there are; `group`,
-# the group of every unit, NULL where all are one; `paired`; and `added`, the
-# numbers of what is added up before it is squared, in x and y.
+# x first and numbered first; `n_x` and `n_y`, how many units there are;
+# `group`, the group of every unit, NULL where all are one; `paired`; and
+# `added`, the numbers of what is added up before it is squared, in x and y.
 design_layout <- function(design, n_x, n_y) {
     number <- function(labels) match(labels, unique(labels))
     of <- design$pair

@@ -47,23 +47,23 @@ hubs.kliep_infer <- function(object, lambda2 = NULL,
 #'
 #' @section Method:
 #' `p_value` combines the p-values of all edges within a set by Cauchy's
-#' distribution (see [kliep_groups()]), which holds whatever their dependence. It
-#' asks about the set by itself: is there any change within it? `p_random` asks
-#' about the set beside the other variables: the mean of the squared statistics
-#' \eqn{z^2} of its edges is compared with those of `n_random` sets of as many
-#' variables, drawn at random from all. A set may have changed, and no more than
-#' any other.
+#' distribution (see [kliep_groups()]), which holds whatever their dependence.
+#' It asks about the set by itself: is there any change within it? `p_random`
+#' asks about the set beside the other variables: the mean of the squared
+#' statistics \eqn{z^2} of its edges is compared with those of `n_random` sets
+#' of as many variables, drawn at random from all. A set may have changed, and
+#' no more than any other.
 #'
 #' @param fit The result of [kliep_infer()] or [kliep_auto()].
 #' @param sets A named list of character vectors, or the name of a GMT file: one
 #'   set in a line, its name, a description and its members, divided by tabs.
-#' @param min_size The fewest variables that a set must have in the data; smaller
-#'   ones are left out.
+#' @param min_size The fewest variables that a set must have in the data;
+#'   smaller ones are left out.
 #' @param n_random The number of random sets.
-#' @return A data frame with one row for each set, smallest p-value first: `set`,
-#'   `size` (its variables in the data), `n_edges`, `n_changed` (those reported),
-#'   `p_value`, `q_value` (by Benjamini and Hochberg, over sets), `p_random`, and
-#'   `strongest`, the edge with the smallest p-value.
+#' @return A data frame with one row for each set, smallest p-value first:
+#'   `set`, `size` (its variables in the data), `n_edges`, `n_changed` (those
+#'   reported), `p_value`, `q_value` (by Benjamini and Hochberg, over sets),
+#'   `p_random`, and `strongest`, the edge with the smallest p-value.
 #' @seealso [hubs()] for single variables.
 #' @export
 #' @examples

@@ -17,8 +17,8 @@ contrast_lines <- function(object, most) {
 group_edges <- function(object, most) {
     omnibus <- object$omnibus
     label <- edge_label(omnibus$from, omnibus$to)
-    reported <- unique(edge_label(object$estimates$from[object$estimates$changed],
-                                  object$estimates$to[object$estimates$changed]))
+    changed <- object$estimates[object$estimates$changed, ]
+    reported <- edge_label(changed$from, changed$to)
     order <- order(!(label %in% reported | omnibus$changed), omnibus$p_value)
     utils::head(label[order], most)
 }
@@ -46,8 +46,8 @@ profile_lines <- function(object, most) {
 #'
 #' `type = "contrasts"` draws a panel for each contrast, with the estimates and
 #' point-wise intervals of the edges that differ most; those that are reported
-#' are coloured. `type = "edges"` draws a panel for each of these edges, with its
-#' partial correlation in every group.
+#' are coloured. `type = "edges"` draws a panel for each of these edges, with
+#' its partial correlation in every group.
 #'
 #' @param object,x The result of [kliep_groups()].
 #' @param type What to draw.

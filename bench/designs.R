@@ -172,7 +172,8 @@ groups_design <- function(changed, n = 100) {
                                         progress = FALSE))
             return(labelled(found, found$contrast))
         }
-        unlist(lapply(list(c("b", "a"), c("c", "a"), c("c", "b")), function(two) {
+        pairs <- list(c("b", "a"), c("c", "a"), c("c", "b"))
+        unlist(lapply(pairs, function(two) {
             found <- kliep_auto(values, group = group, contrast = two,
                                 control = one_thread(), progress = FALSE)
             labelled(edges(found), paste(two, collapse = " - "))

@@ -114,7 +114,8 @@ test_that("wrong designs say what to do", {
     }
     refused("confounded with `adjust` \\(site\\)", adjust = ~ site,
             data = transform(cells, site = condition))
-    refused("confounded with `adjust` \\(age \\+ site\\)", adjust = ~ age + site,
+    refused("confounded with `adjust` \\(age \\+ site\\)",
+            adjust = ~ age + site,
             data = transform(cells, site = condition))
     refused("these covariates tell", adjust = ~ donor, adjust_common = TRUE)
     # Within conditions, what is nested in them can be taken off.

@@ -102,6 +102,7 @@ test_that("groups come from columns, and take designs", {
                  class = "kliep_error_group")
     expect_error(compare(top_variable = 3), "Choose them beforehand",
                  class = "kliep_error_argument")
-    expect_error(edges(all_pairs, contrast = "a - b"), "must be among .*: got `a - b`",
+    expect_error(edges(all_pairs, contrast = "a - b"),
+                 "must be among .*: got `a - b`",
                  class = "kliep_error_argument")
 })

@@ -105,8 +105,9 @@ test_that("what both sides of a pair share does not count", {
     pair <- withr::with_seed(8, list(x = shared + rnorm(300) / 2,
                                      y = shared + rnorm(300) / 2))
     plain <- withr::with_seed(1, kliep_infer(pair$x, pair$y, control = one))
-    paired <- withr::with_seed(1, kliep_infer(pair$x, pair$y, pair = rep(1:60, 2),
-                                              control = one))
+    paired <- withr::with_seed(1, kliep_infer(
+        pair$x, pair$y, pair = rep(1:60, 2), control = one
+    ))
     expect_lt(stats::median(paired$estimates$se / plain$estimates$se), 0.7)
 })
 
