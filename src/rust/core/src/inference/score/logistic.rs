@@ -90,7 +90,9 @@ pub fn logistic_tests(
             Ok(outcomes)
         })
         .collect::<Result<_>>()?;
-    for (group, outcome) in outcomes.into_iter().flatten().chain(fit.estimates(&groups, units.as_ref())) {
+    for (group, outcome) in
+        outcomes.into_iter().flatten().chain(fit.estimates(&groups, units.as_ref()))
+    {
         let range = groups.ranges[group].clone();
         tests.statistic[group] = outcome.statistic;
         for (k, column) in range.enumerate() {
@@ -377,8 +379,7 @@ impl Fit {
     ) -> impl Iterator<Item = (usize, Outcome)> + 'a {
         let width = self.beta.len();
         let design: Vec<&[f64]> = (0..width).map(|k| self.column(k)).collect();
-        let robust =
-            units.map(|units| units.sandwich(&self.information, &design, &self.residuals));
+        let robust = units.map(|units| units.sandwich(&self.information, &design, &self.residuals));
         let mut start = 1;
         groups.chosen.iter().map(move |group| {
             let size = groups.ranges[*group].len();

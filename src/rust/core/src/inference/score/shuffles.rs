@@ -236,7 +236,8 @@ mod tests {
             let (x, y) = (samples[0].view(), samples[1].view());
             shuffle_null(x, y, &[shuffle], Some(units), &Monitor::new())
         };
-        let units: Vec<usize> = (0..31).map(|row| if row < 17 { row / 3 } else { row / 2 }).collect();
+        let units: Vec<usize> =
+            (0..31).map(|row| if row < 17 { row / 3 } else { row / 2 }).collect();
         let same = null((0..17).collect(), &units).unwrap();
         assert!(close(same.shuffles[0], same.observed));
         // Turned around, units are as they were.

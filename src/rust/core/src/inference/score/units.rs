@@ -47,7 +47,8 @@ impl Units {
             labels.iter().for_each(|unit| seen[*unit][side] = true);
         }
         let of_sample = |side: usize| seen.iter().filter(|unit| unit[side]).count();
-        let sizes = [of_sample(0), of_sample(1), seen.iter().filter(|unit| unit[0] || unit[1]).count()];
+        let sizes =
+            [of_sample(0), of_sample(1), seen.iter().filter(|unit| unit[0] || unit[1]).count()];
         if sizes[0] < LEAST_UNITS || sizes[1] < LEAST_UNITS {
             return Err(Error::Argument("tests by unit need three units in each sample".into()));
         }
@@ -158,8 +159,7 @@ impl Units {
                 let (q_i, q_j) = (&squares[side][i * units..], &squares[side][j * units..]);
                 for (unit, sum) in sums.iter_mut().enumerate() {
                     let size = sizes[side][unit];
-                    *sum -= weight
-                        * (mean * size + slope * (q_i[unit] + q_j[unit] - 2.0 * size));
+                    *sum -= weight * (mean * size + slope * (q_i[unit] + q_j[unit] - 2.0 * size));
                 }
             }
         })
@@ -194,8 +194,7 @@ impl<'a> Side<'a> {
         };
         let lifted = solved.times(other, moments.stride);
         let squares = units.sums(side, scaled.all_squares());
-        let mut new =
-            Self { side, scaled, moments: own, sign, lifted, squares, noise: Vec::new() };
+        let mut new = Self { side, scaled, moments: own, sign, lifted, squares, noise: Vec::new() };
         let (d, count) = (scaled.sample().variables(), units.count());
         let mut noise = vec![0.0; solved.variables.len() * d * count];
         noise.par_chunks_mut(count).enumerate().for_each(|(place, out)| {
@@ -212,8 +211,7 @@ impl<'a> Side<'a> {
         let weight = weight / sample.rows() as f64;
         units.add_products(self.side, weight, sample.variable(i), sample.variable(j), out);
         let half = 0.5 * weight * self.moments[i * stride + j];
-        let (q_i, q_j) =
-            (&self.squares[i * out.len()..], &self.squares[j * out.len()..]);
+        let (q_i, q_j) = (&self.squares[i * out.len()..], &self.squares[j * out.len()..]);
         for (unit, out) in out.iter_mut().enumerate() {
             *out -= half * (q_i[unit] + q_j[unit]);
         }
