@@ -206,7 +206,7 @@ complete_pairs <- function(pair) {
 
 check_design <- function(design, n) {
     if (!is.null(design$strata)) check_strata(design$strata)
-    if (!is.null(design$pair)) check_pairs(design$pair)
+    if (!is.null(design$pair)) check_pair_labels(design$pair)
     if (is.null(design$unit)) return(invisible())
     check_unit_labels(design$unit, design$strata)
     units <- vapply(design$unit[c("x", "y")], n_distinct, 1L)
@@ -239,7 +239,7 @@ check_strata <- function(strata) {
     )
 }
 
-check_pairs <- function(pair) {
+check_pair_labels <- function(pair) {
     alone <- c(setdiff(pair$x, pair$y), setdiff(pair$y, pair$x))
     if (length(alone) > 0L) {
         stop_kliep(

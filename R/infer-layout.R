@@ -89,8 +89,9 @@ draw_layout_shuffles <- function(layout, n_perm, alike, turned = FALSE) {
     }
     if (!turned) return(draw_grouped(layout, n_perm, alike))
     all <- seq_len(n_x + n_y)
-    other <- list(n_x = n_y, n_y = n_x,
-                  group = layout$group[c(all[-seq_len(n_x)], seq_len(n_x))])
+    group <- layout$group[c(all[-seq_len(n_x)], seq_len(n_x))]
+    # Numbered as they come, as where the samples are the other way round.
+    other <- list(n_x = n_y, n_y = n_x, group = match(group, unique(group)))
     lapply(draw_grouped(other, n_perm, alike), function(first) {
         rest <- setdiff(all, first)
         sort(ifelse(rest > n_y, rest - n_y, rest + n_x))

@@ -42,8 +42,7 @@ test_that("effects of covariates are taken off, in each condition by itself", {
     common <- samples_of_cells(adjust = ~ batch + age, adjust_common = TRUE,
                                data = moved)
     expect_identical(nrow(common$x) + nrow(common$y), 55L)
-    expect_gt(abs(cor(common$x[, 1], common$y[seq_len(nrow(common$x)), 1])) +
-                  stats::var(common$x[, 1]), 10)
+    expect_gt(stats::var(common$x[, 1]), 10)
     shifted <- transform(cells, V1 = V1 + age)
     expect_equal(samples_of_cells(adjust = ~ age, adjust_common = TRUE,
                                   data = shifted)$x,
@@ -137,12 +136,12 @@ test_that("wrong designs say what to do", {
             unit = replace(cells$donor, 60, "d1"))
     refused("at least 3 units in each condition: got 1 and 6",
             unit = c(rep("a", 30), cells$donor[31:60]))
-    refused("1 pair in one condition only: `z`",
+    refused("2 pairs in one condition only: `z`, `1`",
             pair = replace(as.character(cells$patient), 1:3, "z"))
     refused("at least 6 pairs", pair = rep(1:2, 30))
     refused("`unit` and `pair` are both given", unit = "donor",
             pair = "patient")
-    refused("4 units in several strata|units in several strata",
+    refused("12 units in several strata",
             unit = "donor", strata = "batch")
     refused("too few are left", adjust = data.frame(factor(1:60 %/% 2)))
     expect_warning(samples_of_cells(unit = "donor"),
