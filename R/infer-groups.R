@@ -23,7 +23,8 @@
 #'       \tan\{(\tfrac12 - p_{ec}) \pi\}.}{
 #'       p_e = 1/2 - atan(mean_c tan((1/2 - p_ec) pi)) / pi.}
 #' * *No difference at all.* `$global` combines the p-values of no change of all
-#'   contrasts likewise. Where it is above `fdr`, nothing is reported.
+#'   contrasts likewise. Where it is above `fdr`, nothing is reported; nor is
+#'   anything in a contrast whose own is.
 #' * *Trend.* For an ordered factor with levels \eqn{1, \ldots, K}{1, ..., K}
 #'   the contrasts with one group \eqn{r} have estimates \eqn{D_g = T_g - T_r}
 #'   of the change of every edge. The trend is \eqn{\sum_g w_g D_g / \sum_g
@@ -190,7 +191,8 @@ new_kliep_groups <- function(fits, table, group, how, call) {
     single <- vapply(fits, function(fit) fit$global$p_value, 1)
     global <- combine_cauchy(rbind(single))
     estimates$q_value <- stats::p.adjust(estimates$p_value, "BH")
-    estimates$changed <- global <= how$fdr & estimates$q_value <= how$fdr
+    estimates$changed <- estimates$q_value <= how$fdr & global <= how$fdr &
+        single[estimates$contrast] <= how$fdr
     table$n_x <- vapply(fits, function(fit) fit$n[["x"]], 1L)
     table$n_y <- vapply(fits, function(fit) fit$n[["y"]], 1L)
     table$p_value <- unname(single)

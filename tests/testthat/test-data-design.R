@@ -143,7 +143,9 @@ test_that("wrong designs say what to do", {
             pair = "patient")
     refused("12 units in several strata",
             unit = "donor", strata = "batch")
-    refused("too few are left", adjust = data.frame(factor(1:60 %/% 2)))
+    refused("too few are left", adjust = data.frame(
+        each = factor(rep(c(1:28, 1:2), 2))
+    ))
     expect_warning(samples_of_cells(unit = "donor"),
                    "6 and 6 units, and not 30 and 30 observations",
                    class = "kliep_warning_units")

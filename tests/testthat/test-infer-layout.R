@@ -191,9 +191,10 @@ test_that("a design travels with a result, and all tests go by it", {
 
 test_that("a batch that is spread unevenly is no change once taken off", {
     pair <- withr::with_seed(14, {
-        n <- 100
+        n <- 300
         batch <- c(rep(0:1, each = n / 2), rep(0:1, c(0.9, 0.1) * n))
-        values <- matrix(rnorm(2 * n * 5), ncol = 5) + 3 * batch
+        values <- matrix(rnorm(2 * n * 5), ncol = 5) +
+            outer(batch, c(4, 4, 0, 0, 0))
         list(x = values[1:n, ], y = values[n + 1:n, ], batch = batch)
     })
     ignored <- withr::with_seed(1, kliep_auto(pair$x, pair$y, control = one))
