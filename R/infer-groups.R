@@ -398,17 +398,6 @@ print.kliep_groups <- function(x, most = 10L, ...) {
     invisible(x)
 }
 
-#' @rdname summary.change_path
-#' @export
-summary.kliep_groups <- function(object, ...) {
-    check_dots(list(...), names(formals()), "summary")
-    omnibus <- object$omnibus[order(object$omnibus$p_value), ]
-    new_summary(c(format(object), say_groups(object)), list(
-        "contrasts" = object$contrasts,
-        "edges, smallest p-value over all contrasts first" = omnibus
-    ))
-}
-
 #' The edges that differ between groups
 #'
 #' The changes that a comparison of groups reports, smallest p-value first.

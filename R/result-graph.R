@@ -207,3 +207,22 @@ hubs.default <- function(object, lambda2 = NULL, by = c("degree", "strength"),
     rownames(found) <- NULL
     found
 }
+
+#' @rdname hubs
+#' @export
+hubs.kliep_infer <- function(object, lambda2 = NULL,
+                             by = c("degree", "strength"), all = FALSE, ...) {
+    all <- check_flag(all, "all")
+    found <- hubs.default(object, lambda2, by, ...)
+    tests <- variable_p(object)
+    at <- match(found$variable, tests$variable)
+    found <- cbind(found, tests[at, c("p_value", "q_value")])
+    rownames(found) <- NULL
+    if (!all) return(found)
+    rest <- tests[!tests$variable %in% found$variable, ]
+    rest <- rest[order(rest$p_value), ]
+    if (nrow(rest) == 0L) return(found)
+    rbind(found, data.frame(variable = rest$variable, degree = 0L, strength = 0,
+                            share = 0, strongest = NA,
+                            rest[c("p_value", "q_value")], row.names = NULL))
+}

@@ -26,11 +26,12 @@ bench_designs <- function(settings = designs_settings(), runs = 100L) {
 # arguments that describe their design.
 designs_settings <- function() {
     list(
-        "batch, a third of the variance, 50 % and 10 %" = batch_design,
-        "8 + 8 donors of 25 cells" = donor_design,
-        "100 pairs" = paired_design,
+        "batch, in 50 % and 10 %" = batch_design,
+        "12 + 12 donors of 25 cells" = donor_design,
+        "the same, within donors" = within_design,
+        "150 pairs" = paired_design,
         "spins in two strata, 80 % and 20 %" = strata_design,
-        "three groups of 100" = groups_design
+        "three groups of 150" = groups_design
     )
 }
 
@@ -88,10 +89,10 @@ edge_names <- function(table) {
     paste(pmin(table$from, table$to), pmax(table$from, table$to))
 }
 
-# Two samples of a network of 15 variables, and another way to look at them.
-design_pair <- function(changed, n_x, n_y = n_x, d = 15) {
-    sim_gaussian(d = d, n = c(x = n_x, y = n_y), density = 0.15, edge = 0.4,
-                 n_changed = changed, change = -0.8)
+# Two samples of a network of 15 variables.
+design_pair <- function(changed, n_x, n_y = n_x) {
+    gaussian_pair(calibration_setting(15, n_x, n_y = n_y, density = 0.1,
+                                      edge = 0.6, changed = changed))
 }
 
 # With the arguments of a design, or without.
@@ -105,57 +106,61 @@ find_by_auto <- function(x, y, truth, ...) {
 
 # A batch that shifts all variables, in half of the observations of one
 # condition and a tenth of the other.
-batch_design <- function(changed, n = 100) {
+batch_design <- function(changed, n = 150) {
     pair <- design_pair(changed, n)
-    batch <- rep(c(0, 1, 0, 1), c(0.5, 0.5, 0.9, 0.1) * n)
+    batch <- rep(c(0, 1, 0, 1), round(c(0.5, 0.5, 0.9, 0.1) * n))
     effect <- stats::rnorm(ncol(pair$x), 1.4, 0.3)
     values <- rbind(pair$x, pair$y) + outer(batch, effect)
     find_by_auto(values[1:n, ], values[n + 1:n, ], pair$truth,
                  adjust = data.frame(batch = batch))
 }
 
-# Donors differ in their means, as strongly as the cells of one of them do.
-donor_design <- function(changed, donors = 8, cells = 25) {
+# Donors differ in their means by half as much as the cells of one of them do.
+donor_design <- function(changed, donors = 12, cells = 25, within = FALSE) {
     n <- donors * cells
     pair <- design_pair(changed, n)
     unit <- rep(seq_len(2 * donors), each = cells)
     loading <- stats::rnorm(ncol(pair$x))
-    effect <- outer(stats::rnorm(2 * donors), loading) / sqrt(2) +
-        matrix(stats::rnorm(2 * donors * ncol(pair$x)), 2 * donors) / sqrt(2)
-    values <- rbind(pair$x, pair$y) + effect[unit, ]
-    find_by_auto(values[1:n, ], values[n + 1:n, ], pair$truth, unit = unit)
+    effect <- outer(stats::rnorm(2 * donors), loading) +
+        matrix(stats::rnorm(2 * donors * ncol(pair$x)), 2 * donors)
+    values <- rbind(pair$x, pair$y) + effect[unit, ] / (2 * sqrt(2))
+    adjust <- if (within) data.frame(donor = factor(unit))
+    find_by_auto(values[1:n, ], values[n + 1:n, ], pair$truth, unit = unit,
+                 adjust = adjust)
 }
 
-# Both sides of a pair share half of their variance.
-paired_design <- function(changed, n = 100) {
+# With what donors differ by taken off.
+within_design <- function(changed) donor_design(changed, within = TRUE)
+
+# Both sides of a pair share some of their variance.
+paired_design <- function(changed, n = 150) {
     pair <- design_pair(changed, n)
-    shared <- 1.2 * matrix(stats::rnorm(length(pair$x)), n)
+    shared <- 0.8 * matrix(stats::rnorm(length(pair$x)), n)
     find_by_auto(pair$x + shared, pair$y + shared, pair$truth,
                  pair = rep(seq_len(n), 2L))
 }
 
 # Spins that are coupled in one stratum and not in the other, where conditions
 # have the strata in other shares.
-strata_design <- function(changed, n = 250, d = 8) {
-    share <- 0.8
+strata_design <- function(changed, n = 250, d = 8, share = 0.8) {
+    sizes <- round(c(share, 1 - share) * n)
     strong <- ising_chain(d, coupling = 0.6)
     weak <- ising_chain(d, coupling = 0)
     draw <- function(theta, n) sim_ising(theta, theta, n, threads = 1)$x
-    y <- rbind(draw(strong, n * (1 - share)), draw(weak, n * share))
+    y <- rbind(draw(strong, sizes[2L]), draw(weak, sizes[1L]))
     chosen <- if (changed > 0) ising_change(strong, 2, change = -0.8)
     shift <- if (changed > 0) chosen - strong else 0 * strong
-    x <- rbind(draw(strong + shift, n * share),
-               draw(weak + shift, n * (1 - share)))
+    x <- rbind(draw(strong + shift, sizes[1L]), draw(weak + shift, sizes[2L]))
     at <- which(as.matrix(shift) != 0 & upper.tri(as.matrix(shift)),
                 arr.ind = TRUE)
     truth <- data.frame(from = colnames(x)[at[, 1L]],
                         to = colnames(x)[at[, 2L]])
-    times <- c(share, 1 - share, 1 - share, share) * n
-    find_by_auto(x, y, truth, strata = rep(c("s", "w", "s", "w"), times))
+    strata <- rep(c("s", "w", "s", "w"), c(sizes, rev(sizes)))
+    find_by_auto(x, y, truth, strata = strata)
 }
 
 # One group of three differs, if any; beside it, each pair by itself.
-groups_design <- function(changed, n = 100) {
+groups_design <- function(changed, n = 150) {
     pair <- design_pair(changed, n, 2 * n)
     values <- rbind(pair$x, pair$y)
     group <- rep(c("a", "b", "c"), each = n)
