@@ -186,6 +186,40 @@ edges.kliep_infer <- function(object, lambda2 = NULL, fdr = object$fdr,
     found
 }
 
+#' The edges that differ between groups
+#'
+#' The changes that a comparison of groups reports, smallest p-value first.
+#'
+#' @param object The result of [kliep_groups()].
+#' @param contrast The names of the contrasts wanted; `NULL` for all.
+#' @param all List the changes below the cut, too? The column `changed` says
+#'   which are reported.
+#' @param lambda2 Not used.
+#' @param ... Must be empty.
+#' @return A data frame with one row for each contrast and edge: `contrast`,
+#'   `from`, `to`, `weight` (the estimate), `se`, `lower`, `upper`, `p_value`
+#'   and `q_value`; with `all` also `changed`.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 6, n = 150, n_changed = 2)
+#' cells <- rbind(pair$x, pair$y)
+#' found <- kliep_groups(cells, rep(c("a", "b", "c"), c(150, 75, 75)))
+#' edges(found, contrast = "b - a")
+edges.kliep_groups <- function(object, lambda2 = NULL, contrast = NULL,
+                               all = FALSE, ...) {
+    check_dots(list(...), names(formals()), "edges")
+    all <- check_flag(all, "all")
+    table <- object$estimates
+    contrast <- check_contrast_names(contrast, object$contrasts$contrast)
+    table <- table[table$contrast %in% contrast, ]
+    if (!all) table <- table[table$changed, names(table) != "changed"]
+    names(table)[names(table) == "estimate"] <- "weight"
+    table <- table[order(table$p_value), ]
+    rownames(table) <- NULL
+    table
+}
+
 #' The edges that have changed, window by window
 #'
 #' @param object The result of [kliep_windows()].
