@@ -17,7 +17,8 @@ load_class_of <- function(x) {
     )
 }
 
-from_assays <- function(x, y, group, contrast, assay, choice) {
+from_assays <- function(x, y, group, contrast, assay, choice,
+                        request = NULL) {
     values <- labelled_values(x, assay, choice$label)
     if (!is.null(y)) {
         if (!inherits(y, c("SummarizedExperiment", "ExpressionSet"))) {
@@ -27,7 +28,7 @@ from_assays <- function(x, y, group, contrast, assay, choice) {
         refuse_others(list(group = group, contrast = contrast), x)
         other <- labelled_values(y, assay, choice$label)
         choice["label"] <- list(NULL)
-        return(from_tables(values, other, choice))
+        return(from_tables(values, other, choice, request))
     }
     choice["label"] <- list(NULL)
     known_as <- paste0("columns of `", if (inherits(x, "ExpressionSet"))
@@ -41,8 +42,10 @@ from_assays <- function(x, y, group, contrast, assay, choice) {
                           name_some(names(known_of_samples(x)), 20L), ".")
         )
     }
-    group <- find_group(group, known_of_samples(x), values, known_as)
-    from_groups(values, group, contrast, choice)
+    known <- known_of_samples(x)
+    group <- find_group(group, known, values, known_as)
+    from_groups(values, group, contrast, choice,
+                read_design(request, known, nrow(values), known_as))
 }
 
 labelled_values <- function(x, assay, label) {

@@ -26,8 +26,8 @@ is_result <- function(object) {
                        "kliep_stability", "kliep_debias", "kliep_infer"))
 }
 
-# Both samples as they were fitted: matrices without names, the names of the
-# variables, and the coding of two-valued columns.
+# Both samples as they were fitted: matrices without names, their design, the
+# names of the variables, and the coding of two-valued columns.
 samples_of <- function(object) {
     path <- path_of(object)
     if (is.null(path$samples)) {
@@ -45,7 +45,8 @@ samples_of <- function(object) {
 as_samples <- function(found, features, least = 2L) {
     samples <- found$samples
     if (is.null(samples)) {
-        return(check_samples(found$x, found$y, features, least))
+        samples <- check_samples(found$x, found$y, features, least)
+        return(c(samples, found["design"][!is.null(found$design)]))
     }
     coded <- !is.null(samples$coding) || !identical(features$family, "ising")
     if (coded && min(observations_of(samples)) >= least) return(samples)
@@ -53,12 +54,16 @@ as_samples <- function(found, features, least = 2L) {
         colnames(sample) <- samples$variables
         sample
     })
-    check_samples(named$x, named$y, features, least)
+    c(check_samples(named$x, named$y, features, least),
+      samples["design"][!is.null(samples$design)])
 }
 
 # A path that carries its samples, unless its control says otherwise, and knows
 # what its conditions are called.
 with_samples <- function(path, samples, conditions) {
-    if (path$spec$control$keep_samples) path$samples <- samples[c("x", "y")]
+    if (path$spec$control$keep_samples) {
+        kept <- intersect(c("x", "y", "design"), names(samples))
+        path$samples <- samples[kept]
+    }
     with_conditions(path, list(conditions = conditions))
 }

@@ -1,24 +1,27 @@
 # One table and the condition of each observation: `group` as values, as the
 # name of a column or as a formula, and `contrast`, which of them are x and y.
 
-# One table and a factor of conditions.
-from_groups <- function(values, group, contrast, choice) {
+# One table and a factor of conditions; `read` has what is known of a design.
+from_groups <- function(values, group, contrast, choice, read = NULL) {
     if (anyNA(group) && choice$na != "omit") stop_missing_group(group, values)
+    group <- without_unknown(group, read, values, choice$na)
     conditions <- check_contrast(contrast, levels(group))
     values <- label_columns(values, choice$label)
     values <- pick_variables(values, choice$variables)
     if (anyNA(group)) {
         inform_kliep("missing", paste0(
             "`na = \"omit\"` leaves out ",
-            count_of(sum(is.na(group)), "observation"), " without a condition."
+            count_of(sum(is.na(group)), "observation"), " without a condition",
+            if (!is.null(read)) " or design", "."
         ))
     }
     rows <- lapply(conditions, function(level) which(group == level))
     parts <- lapply(rows, function(at) values[at, , drop = FALSE])
     parts <- top_columns(parts, choice$top_variable)
     stop_unusable(parts, rows, values, choice$na)
-    c(without_missing(parts, choice$na, conditions),
-      list(conditions = conditions))
+    rows <- Map(`[`, rows, kept_rows(parts, choice$na))
+    parts <- without_missing(parts, choice$na, conditions)
+    with_design(settle_design(parts, read, rows), conditions)
 }
 
 # ---- groups ----------------------------------------------------------------

@@ -9,6 +9,14 @@ without_missing <- function(parts, na, conditions = NULL) {
         impute_medians(parts, missing)
 }
 
+# Which observations without_missing() leaves.
+kept_rows <- function(parts, na) {
+    lapply(parts, function(part) {
+        if (na != "omit") return(seq_len(nrow(part)))
+        which(rowSums(missing_values(part)) == 0)
+    })
+}
+
 omit_rows <- function(parts, missing, conditions) {
     keep <- lapply(missing, function(part) rowSums(part) == 0)
     dropped <- vapply(c("x", "y"), function(part) {

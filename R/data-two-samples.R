@@ -44,6 +44,47 @@
 #' between variables, and where one condition has more of them it may look like
 #' a change. Infinite values are always an error.
 #'
+#' @section Covariates and batches:
+#' `adjust = ~ batch + age` takes the effects of covariates off: in each
+#' condition every variable \eqn{v} is
+#' \deqn{v_i = z_i^\top \beta_v + \varepsilon_{iv},}{v_i = z_i' beta_v + e_iv,}
+#' with \eqn{z_i} the covariates of observation \eqn{i} and a constant, and the
+#' network is that of the errors. What is passed on are Theil's residuals:
+#' \eqn{k} coefficients leave \eqn{n - k} of them, which have the variance of
+#' the errors and are uncorrelated, so that tests, shuffles, folds and intervals
+#' take them for what they are, fewer observations. For Gaussian errors this is
+#' exact; ordinary residuals are correlated with each other, and
+#' too small. With `adjust_common = TRUE` both conditions have the same
+#' coefficients, each with a mean of its own, which costs \eqn{k} observations
+#' in all. A covariate that is constant in each condition is an error, and with
+#' common coefficients any that tell the condition: no method can tell their
+#' effects apart. A covariate changes means here, and not the network itself.
+#' `adjust = ~ donor` beside `unit = "donor"` looks at cells within donors.
+#'
+#' Columns with two values have no such residuals. `strata` compares conditions
+#' within the levels of a covariate: with [feat_ising()] and other features that
+#' are tested by logistic regression, \eqn{\log p_s / q_s = \theta^\top f +
+#' c_s}{log p_s / q_s = theta' f + c_s} in stratum \eqn{s}, with one change
+#' \eqn{\theta}{theta} common to all. Observations change places within strata.
+#'
+#' @section Units and pairs:
+#' `unit` names the donor or subject of every observation. In [kliep_infer()]
+#' and [kliep_auto()] the influences of its observations are added up before
+#' they are squared, which makes standard errors hold whatever the dependence
+#' within a unit; whole units change places in shuffles, here and in
+#' [kliep_test()], and make up the folds of [kliep_select()] and the halves of
+#' [kliep_stability()]. A unit belongs to one condition, and there must be at
+#' least three in each; with fewer than eight there is a warning (class
+#' `kliep_warning_units`), as their number limits what can be found.
+#'
+#' `pair` names what was observed in both conditions, such as a patient before
+#' and after: the two sides of a pair change places, and their influences are
+#' added up. A side may have several observations.
+#'
+#' A design travels with a result to the functions that continue with it. The
+#' estimates of [kliep_path()] and the methods to compare with see the adjusted
+#' samples, and know nothing of strata, units and pairs.
+#'
 #' @param x What holds one sample or both; see the section below.
 #' @param y The second sample, if `x` is the first one.
 #' @param group The condition of every observation: a factor or another vector,
@@ -66,12 +107,24 @@
 #'   variable without one keeps its own; of variables with the same name, such
 #'   as probes of one gene, each has its own added in brackets. `variables` goes
 #'   by these names.
+#' @param adjust Covariates whose effects are taken off the variables: a formula
+#'   about columns of the table, of `colData(x)` or of `pData(x)`, or a data
+#'   frame with a row for each observation (those of `x` first, where there are
+#'   two tables). Columns in use here or below are no variables.
+#' @param adjust_common Do covariates have the same effects in both conditions?
+#' @param strata,unit,pair The stratum, the unit (such as a donor) or the pair
+#'   of every observation: the name of a column, or a vector with a value for
+#'   each observation (those of `x` first, where there are two tables).
 #' @param ... The arguments below, as far as they go with what `x` is.
 #'
 #' @return A list of `x` and `y`, matrices or data frames with observations in
 #'   rows, in the order in which they came, and the same variables in columns;
-#'   and `conditions`, the names of the two as `c(x = , y = )`, or `NULL` for
-#'   two tables.
+#'   `conditions`, the names of the two as `c(x = , y = )`, or `NULL` for
+#'   two tables; and, where one was described, `design`: what the samples were
+#'   adjusted for, and the strata, units and pairs of their observations.
+#' @references
+#' Theil, H. (1965). The analysis of disturbances in regression analysis.
+#' *Journal of the American Statistical Association* 60, 1067--1079.
 #' @export
 #' @examples
 #' set.seed(1)
@@ -87,6 +140,10 @@
 #' path <- kliep_path(~ condition, data = cells, nlambda = 10)
 #' path
 #'
+#' # A batch that shifts all variables, and is not one of them.
+#' cells$batch <- rep(c("a", "b"), 100)
+#' two_samples(cells, group = "condition", adjust = ~ batch)$design$adjust
+#'
 #' # The other way round, and the three most variable columns alone.
 #' kliep_path(cells, group = "condition", top_variable = 3,
 #'            contrast = c("control", "treated"), nlambda = 10)
@@ -100,19 +157,25 @@ two_samples <- function(x, y = NULL, ...) {
 two_samples.default <- function(x, y = NULL, group = NULL, contrast = NULL,
                                 variables = NULL, top_variable = NULL,
                                 na = c("error", "omit", "impute_median"),
-                                label = NULL, ...) {
+                                label = NULL, adjust = NULL,
+                                adjust_common = FALSE, strata = NULL,
+                                unit = NULL, pair = NULL, ...) {
     refuse_others(list(...), x)
     choice <- check_choices(variables, top_variable, na, label)
+    request <- design_request(adjust, adjust_common, strata, unit, pair)
     if (is.null(group)) {
         stop_without_other(x, y)
         refuse_others(list(contrast = contrast), x)
-        return(from_tables(x, y, choice))
+        return(from_tables(x, y, choice, request))
     }
     stop_with_other(y)
+    known <- if (is.data.frame(x)) x
     named <- is.data.frame(x) && is_column_name(group, nrow(x))
     values <- if (named) x[setdiff(names(x), group)] else x
-    group <- find_group(group, if (is.data.frame(x)) x, x, "columns of `x`")
-    from_groups(values, group, contrast, choice)
+    group <- find_group(group, known, x, "columns of `x`")
+    read <- read_design(request, known, nrow(x), "columns of `x`")
+    from_groups(without_columns(values, read$used), group, contrast, choice,
+                read)
 }
 
 #' @rdname two_samples
@@ -142,10 +205,12 @@ two_samples.formula <- function(x, y = NULL, data = NULL, contrast = NULL,
 two_samples.SummarizedExperiment <- function(
     x, y = NULL, group = NULL, contrast = NULL, assay = NULL, variables = NULL,
     top_variable = NULL, na = c("error", "omit", "impute_median"),
-    label = NULL, ...) {
+    label = NULL, adjust = NULL, adjust_common = FALSE, strata = NULL,
+    unit = NULL, pair = NULL, ...) {
     refuse_others(list(...), x)
     from_assays(x, y, group, contrast, assay,
-                check_choices(variables, top_variable, na, label))
+                check_choices(variables, top_variable, na, label),
+                design_request(adjust, adjust_common, strata, unit, pair))
 }
 
 #' @rdname two_samples
@@ -153,10 +218,12 @@ two_samples.SummarizedExperiment <- function(
 two_samples.ExpressionSet <- function(
     x, y = NULL, group = NULL, contrast = NULL, assay = NULL, variables = NULL,
     top_variable = NULL, na = c("error", "omit", "impute_median"),
-    label = NULL, ...) {
+    label = NULL, adjust = NULL, adjust_common = FALSE, strata = NULL,
+    unit = NULL, pair = NULL, ...) {
     refuse_others(list(...), x)
     from_assays(x, y, group, contrast, assay,
-                check_choices(variables, top_variable, na, label))
+                check_choices(variables, top_variable, na, label),
+                design_request(adjust, adjust_common, strata, unit, pair))
 }
 
 #' @rdname two_samples
@@ -164,10 +231,13 @@ two_samples.ExpressionSet <- function(
 two_samples.network_pair <- function(x, y = NULL, variables = NULL,
                                      top_variable = NULL,
                                      na = c("error", "omit", "impute_median"),
+                                     adjust = NULL, adjust_common = FALSE,
+                                     strata = NULL, unit = NULL, pair = NULL,
                                      ...) {
     refuse_others(list(...), x)
     stop_with_other(y)
-    from_tables(x$x, x$y, check_choices(variables, top_variable, na))
+    from_tables(x$x, x$y, check_choices(variables, top_variable, na),
+                design_request(adjust, adjust_common, strata, unit, pair))
 }
 
 # ---- at the top of every function that takes two samples -------------------
@@ -175,11 +245,11 @@ two_samples.network_pair <- function(x, y = NULL, variables = NULL,
 # The arguments of two_samples() that stand in the `...` of other functions.
 sample_arguments <- function() {
     c("group", "contrast", "assay", "data", "variables", "top_variable", "na",
-      "label")
+      "label", "adjust", "adjust_common", "strata", "unit", "pair")
 }
 
-# The two samples of a call, the names of their conditions, and `rest`, what
-# its `...` holds besides.
+# The two samples of a call, the names of their conditions, their design if
+# there is one, and `rest`, what its `...` holds besides.
 find_samples <- function(x, y, dots) {
     # Also where a function that calls this one passes on what it did not get.
     if (missing(y)) y <- NULL
@@ -187,7 +257,8 @@ find_samples <- function(x, y, dots) {
     about <- names(dots) %in% sample_arguments()
     if (length(about) == 0L) about <- rep(FALSE, length(dots))
     found <- do.call(two_samples, c(list(x, y), dots[about]), quote = TRUE)
-    c(found[c("x", "y", "conditions")], list(rest = dots[!about]))
+    parts <- intersect(c("x", "y", "conditions", "design"), names(found))
+    c(found[parts], list(rest = dots[!about]))
 }
 
 # A result that knows what its `x` and `y` are, as do the fits within it.
@@ -246,22 +317,56 @@ refuse_others <- function(given, x) {
 # ---- two tables ------------------------------------------------------------
 
 # Two tables: what is not asked for is left as it is, for the checks of a fit.
-from_tables <- function(x, y, choice) {
+from_tables <- function(x, y, choice, request = NULL) {
     parts <- label_tables(list(x = x, y = y), choice$label)
     asked <- !is.null(choice$variables) || !is.null(choice$top_variable) ||
-        choice$na != "error"
-    if (asked) {
-        for (part in c("x", "y")) {
-            if (length(dim(parts[[part]])) != 2L) {
-                as_numeric_matrix(parts[[part]], part)
-            }
-            parts[[part]] <- pick_variables(parts[[part]], choice$variables)
+        choice$na != "error" || !is.null(request)
+    if (!asked) return(c(parts, list(conditions = NULL)))
+    for (part in c("x", "y")) {
+        if (length(dim(parts[[part]])) != 2L) {
+            as_numeric_matrix(parts[[part]], part)
         }
-        parts$y <- match_columns(parts$x, parts$y)
-        parts <- without_missing(top_columns(parts, choice$top_variable),
-                                 choice$na)
     }
-    c(parts, list(conditions = NULL))
+    n <- vapply(parts, nrow, 1L)
+    read <- read_design(request, known_of_both(parts), sum(n),
+                        "columns of both tables")
+    if (any(is_unknown(read, sum(n)))) {
+        stop_kliep("design", "Something about the design is missing (`NA`).",
+                   hint = "Leave these observations out.")
+    }
+    parts <- lapply(parts, function(part) {
+        pick_variables(without_columns(part, read$used), choice$variables)
+    })
+    parts$y <- match_columns(parts$x, parts$y)
+    parts <- top_columns(parts, choice$top_variable)
+    kept <- kept_rows(parts, choice$na)
+    rows <- list(x = kept$x, y = n[["x"]] + kept$y)
+    settled <- settle_design(without_missing(parts, choice$na), read, rows)
+    with_design(settled, NULL)
+}
+
+# The samples as two_samples() returns them.
+with_design <- function(settled, conditions) {
+    c(settled$parts, list(conditions = conditions), settled["design"][
+        !is.null(settled$design)
+    ])
+}
+
+# The columns that both tables have, those of `x` first in each.
+known_of_both <- function(parts) {
+    if (!all(vapply(parts, is.data.frame, NA))) return(NULL)
+    common <- intersect(names(parts$x), names(parts$y))
+    stats::setNames(lapply(common, function(name) {
+        both <- list(parts$x[[name]], parts$y[[name]])
+        if (any(vapply(both, is.factor, NA))) both <- lapply(both, as.character)
+        unlist(both)
+    }), common)
+}
+
+# What describes the observations is not a variable.
+without_columns <- function(values, used) {
+    if (!is.data.frame(values)) return(values)
+    values[setdiff(names(values), used)]
 }
 
 # Without names of its own, `label` is in the order of the columns of `x`.

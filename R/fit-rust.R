@@ -30,18 +30,21 @@ rust_infer_edges <- function(x, y, features, edges, settings,
                     shield_progress(on_progress)))
 }
 
-rust_score_edges <- function(x, y, support, threads, on_progress = NULL) {
-    call_rust(.Call(wrap__score_edges, x, y, support, threads,
+rust_score_edges <- function(x, y, support, threads, on_progress = NULL,
+                             units = NULL) {
+    call_rust(.Call(wrap__score_edges, x, y, support, units, threads,
                     shield_progress(on_progress)))
 }
 
-rust_shuffle_null <- function(x, y, shuffles, threads, on_progress = NULL) {
-    call_rust(.Call(wrap__shuffle_null, x, y, shuffles, threads,
+rust_shuffle_null <- function(x, y, shuffles, threads, on_progress = NULL,
+                              units = NULL) {
+    call_rust(.Call(wrap__shuffle_null, x, y, shuffles, units, threads,
                     shield_progress(on_progress)))
 }
 
-rust_neighbour_tests <- function(x, y, deltas, threads, on_progress = NULL) {
-    call_rust(.Call(wrap__neighbour_tests, x, y, deltas, threads,
+rust_neighbour_tests <- function(x, y, deltas, threads, on_progress = NULL,
+                                 units = NULL) {
+    call_rust(.Call(wrap__neighbour_tests, x, y, deltas, units, threads,
                     shield_progress(on_progress)))
 }
 

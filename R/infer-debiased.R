@@ -184,6 +184,7 @@ kliep_debias <- function(x, y = NULL, spec = NULL, edges = NULL,
     check_single_coefficient(spec$features)
     samples <- as_samples(found, spec$features, least = 10L)
     notice_samples(found, samples, spec$features)
+    refuse_dependent(samples$design)
     spec <- settle_spec(spec, samples$variables)
     level <- check_fraction(level, "level")
     edges <- check_edges(edges, samples$variables)
@@ -228,6 +229,18 @@ fit_inference <- function(samples, spec, edges, settings, progress) {
     warn_not_estimated(fit$edge_status, settings)
     warn_few_weighted(fit$effective_size, nrow(samples$y))
     fit
+}
+
+# The published variances are those of independent observations.
+refuse_dependent <- function(design) {
+    known <- intersect(names(design), c("strata", "unit", "pair"))
+    if (length(known) == 0L) return(invisible())
+    stop_kliep(
+        "design",
+        paste0("`kliep_debias()` takes observations for independent: got ",
+               name_some(known), "."),
+        hint = "`kliep_infer()` goes by them."
+    )
 }
 
 # ---- what is asked for -----------------------------------------------------

@@ -100,6 +100,27 @@
 #' observations are exchangeable: independent and of one distribution in both
 #' samples. Where it is above `fdr`, no edge is reported.
 #'
+#' @section Shifts of means and scales:
+#' Tests do not depend on the location and the scale of a variable. But where
+#' the regression of one variable on another is curved, as with a floor or a
+#' ceiling, its slope is another at another level, and a shift of means brings a
+#' change of association along. With \eqn{z} standardised in each sample, let
+#' \eqn{c_2} and \eqn{c_3} be the coefficients of Hermite's second and third
+#' polynomial of \eqn{z_i} in the regression of \eqn{z_j}, over both samples. A
+#' mean that is higher by \eqn{m} standard deviations, and a variance that is
+#' larger by \eqn{v}, change the slope by \eqn{2 c_2 m + 3 c_3 v}. The mean of
+#' this for both directions, as a share of the change of correlation, is
+#' `shift`: from 0, where it is within two standard errors of nothing or of the
+#' other sign, to 1. It is about what *could* be, and not a test. Variables that
+#' were adjusted for covariates (see [two_samples()]) have no means left.
+#'
+#' @section Designs:
+#' Covariates, strata, units and pairs are described by arguments of
+#' [two_samples()], whose help page has the models. Covariates are taken off
+#' first. With units or pairs, the influences of all observations of a unit are
+#' added up before they are squared, and shuffles move whole units, or exchange
+#' the sides of pairs.
+#'
 #' @section What it needs:
 #' At least 10 observations in each sample. Features with a closed form need
 #' variables standardised within each sample, and memory for a dozen numbers for
@@ -139,9 +160,10 @@
 #'     `q_value`, `p_direct` and `p_nodewise` (each test by itself), `test` (the
 #'     one with the smaller p-value), `z` (of the direct test, moderated),
 #'     `in_support`, `partial_x` and `partial_y` (the debiased partial
-#'     correlations) and `changed`, whether the edge is reported. Logistic
-#'     tests have `df`, the number of coefficients, and neither `p_direct`,
-#'     `p_nodewise`, `partial_x` nor `partial_y`;
+#'     correlations), `shift` (how much of the change of correlation could come
+#'     with a shift of means or scales) and `changed`, whether the edge is
+#'     reported. Logistic tests have `df`, the number of coefficients, and
+#'     neither `p_direct`, `p_nodewise`, `partial_x`, `partial_y` nor `shift`;
 #'   * `global`: the test of no change at all, a list of `p_value`, the largest
 #'     statistic (`largest`) and the sum of squares (`squares`);
 #'   * `support`: the factors of the support, `from` and `to` (the same for a
@@ -201,19 +223,30 @@ test_all_edges <- function(found, spec, how, call) {
     notice_samples(found, samples, spec$features)
     spec <- settle_spec(spec, samples$variables)
     closed <- has_closed_form(spec$features)
-    if (closed) check_within(spec)
+    if (closed) {
+        check_within(spec)
+        refuse_strata(samples$design)
+    }
     check_constant(samples, spec$standardize)
-    n_perm <- check_n_perm(how$n_perm, nrow(samples$x), nrow(samples$y),
-                           alike = TRUE)
+    n_perm <- check_layout_n_perm(how$n_perm, layout_of(samples), alike = TRUE)
     changes <- if (closed) {
-        ready <- feature_samples(samples, spec$features)
-        find_changes(ready$x, ready$y, how$fdr, n_perm, spec$control,
-                     how$progress)
+        find_closed_changes(samples, spec, how$fdr, n_perm, how$progress)
     } else {
         find_logistic_changes(samples, spec, how$fdr, n_perm, how$progress)
     }
     result <- new_kliep_infer(changes, spec, samples, how$level, call)
     with_samples(result, samples, found$conditions)
+}
+
+# As find_changes(), for features with a closed form.
+find_closed_changes <- function(samples, spec, fdr, n_perm, progress) {
+    ready <- feature_samples(samples, spec$features)
+    changes <- find_changes(ready$x, ready$y, fdr, n_perm, spec$control,
+                            progress, samples$design)
+    changes$edges$shift <- shift_shares(
+        ready, margin_samples(samples, spec$features)
+    )
+    changes
 }
 
 # ---- what is asked for -----------------------------------------------------
@@ -232,6 +265,17 @@ check_within <- function(spec) {
         paste0("`kliep_infer()` compares samples that are standardised one by ",
                "one: got standardize = \"", spec$standardize, "\"."),
         hint = "Use `standardize = \"within\"`, or `kliep_debias()`."
+    )
+}
+
+# Correlations within strata would be those of no one distribution.
+refuse_strata <- function(design) {
+    if (is.null(design$strata)) return(invisible())
+    stop_kliep(
+        "design",
+        paste("`strata` is for features that are tested by logistic",
+              "regression, such as those of two-valued columns."),
+        hint = "For numeric columns `adjust` takes the effects of a factor off."
     )
 }
 
@@ -285,7 +329,8 @@ combined_estimates <- function(table, level) {
         p_direct = table$p_value, p_nodewise = table$p_nodewise,
         test = ifelse(table$p_value <= table$p_nodewise, "direct",
                       "node-wise"),
-        table[c("z", "in_support", "partial_x", "partial_y", "changed")]
+        table[c("z", "in_support", "partial_x", "partial_y", "shift",
+                "changed")]
     )
 }
 
@@ -351,7 +396,8 @@ say_changes <- function(x) {
     }
     paste0(format(changed, big.mark = ","), " of ", all, " changed; at a ",
            "false discovery rate of ", format(x$fdr), " expect at most ",
-           format(signif(changed * x$fdr, 2L)), " of them to be false.")
+           format(signif(changed * x$fdr, 2L)), " of them to be false.",
+           if (!is.null(say_shift(x))) paste0(" ", say_shift(x)))
 }
 
 #' @export

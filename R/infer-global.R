@@ -23,14 +23,10 @@ edge_samples <- function(ready, align) {
 # or shuffled, are too small for variances.
 edge_null <- function(both, units, shuffles, threads) {
     if (is.null(both)) return(NULL)
-    rows <- lapply(shuffles, function(shuffle) which(units$unit %in% shuffle))
-    sizes <- c(lengths(rows), nrow(both$x))
+    rows <- shuffled_rows(units, shuffles)
+    sizes <- c(colSums(rows > 0L), nrow(both$x))
     if (min(sizes, length(units$unit) - sizes) < 10L) return(NULL)
-    # Blocks differ in size, and so may shuffles: the smaller end in zeros.
-    rows <- vapply(rows, function(row) {
-        c(row, integer(max(sizes) - length(row)))
-    }, integer(max(sizes)))
-    rust_shuffle_null(both$x, both$y, rows, threads)
+    rust_shuffle_null(both$x, both$y, rows, threads, units = units$added)
 }
 
 # Whether all candidates see the same correlations, and nothing else.

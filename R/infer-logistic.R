@@ -9,9 +9,9 @@
 # As find_changes(), with one row for each edge.
 find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     turned <- comes_second(samples$x, samples$y)
-    if (turned) samples[c("x", "y")] <- samples[c("y", "x")]
+    if (turned) samples <- turn_samples(samples)
     draw <- progress_bars(progress)
-    model <- feature_model(samples, spec)
+    model <- design_model(feature_model(samples, spec), samples)
     null <- logistic_null(model, shuffles, spec$control, draw("Shuffling"))
     path <- fit_problem(new_problem(screening_spec(spec), samples), samples,
                         on_progress = draw("Screening"))
@@ -58,10 +58,10 @@ feature_model <- function(samples, spec) {
     largest <- max(lengths(sets))
     columns <- model_columns(sets, sizes)
     slopes <- if (within) scale_slopes(evaluate, stack, largest)
-    table <- function(stack) {
+    table <- function(stack, n_x = nrow(samples$x)) {
         values <- evaluate(rep(list(stack), largest))
         if (!within) return(values)
-        off_scale(values, stack, nrow(samples$x), slopes, columns)
+        off_scale(values, stack, n_x, slopes, columns)
     }
     list(features = features, variables = samples$variables,
          n_x = nrow(samples$x), stack = stack, within = within,
@@ -227,9 +227,10 @@ logistic_given <- function(model, null, control, level) {
 test_groups <- function(model, support, null, control, level) {
     groups <- support_groups(model, support)
     fitted <- sum(model$sizes[groups])
-    if (fitted > nrow(model$table) / 10) return(NULL)
-    tests <- logistic_tests(model$table, model$n_x, model$sizes, groups,
-                            control)
+    if (fitted > most_fitted(model)) return(NULL)
+    tests <- logistic_tests(model$table, model$n_x, model$sizes,
+                            c(groups, model$fixed), control,
+                            units = model$units)
     if (is.null(tests) || !tests$converged) return(NULL)
     z <- group_z(tests$groups[model$tested, ])
     p_value <- p_from_null(z, null)
@@ -238,6 +239,13 @@ test_groups <- function(model, support, null, control, level) {
     list(support = support, groups = groups, fitted = fitted, tests = tests,
          z = z, p_value = p_value,
          found = stats::p.adjust(p_value, "BH") <= level)
+}
+
+# Variances between units cannot tell more coefficients apart than there are
+# units; half of them leave some to estimate the variances from.
+most_fitted <- function(model) {
+    most <- nrow(model$table) / 10
+    if (is.null(model$units)) most else min(most, max(model$units) / 2)
 }
 
 # Factors of a path as groups of columns, and back.
@@ -273,13 +281,13 @@ group_z <- function(groups) {
 # of the rows that it uses up, and statistics larger (Sur, Chen and Candes,
 # 2019). NULL where the columns of the support depend on each other.
 logistic_tests <- function(table, n_x, sizes, support, control,
-                           on_progress = NULL) {
+                           on_progress = NULL, units = NULL) {
     fitted <- sum(sizes[support])
     settings <- list(
         # Beyond a tenth of the rows maximum likelihood is biased upwards.
         firth = fitted > nrow(table) / 10,
         support = as.integer(support), tol = 1e-8, max_iter = 100L,
-        threads = control$threads
+        threads = control$threads, units = units
     )
     tests <- rust_logistic_tests(table, n_x, as.integer(sizes), settings,
                                  on_progress)
@@ -314,14 +322,17 @@ chisq_tail <- function(statistic, df) {
 # has it. Variables that are standardised in each sample are so in each
 # shuffle.
 logistic_null <- function(model, shuffles, control, on_progress = NULL) {
-    rows <- nrow(model$table)
-    drawn <- c(list(seq_len(model$n_x)),
-               draw_shuffles(model$n_x, rows - model$n_x, shuffles,
-                             alike = TRUE))
-    statistic <- if (model$within) {
+    layout <- model$layout
+    drawn <- c(list(seq_len(layout$n_x)),
+               draw_layout_shuffles(layout, shuffles, alike = TRUE))
+    designed <- !is.null(model$units) || !is.null(model$fixed)
+    statistic <- if (model$within || designed) {
+        statistics <- if (designed) designed_statistics else
+            shuffled_statistics
         vapply(seq_along(drawn), function(k) {
             if (!is.null(on_progress)) on_progress(k, length(drawn))
-            shuffled_statistics(model, drawn[[k]], control)
+            rows <- which(layout$unit %in% drawn[[k]])
+            statistics(model, rows, control)
         }, numeric(length(model$sizes)))
     } else {
         rust_logistic_shuffles(model$table, as.integer(model$sizes),
@@ -340,13 +351,19 @@ logistic_null <- function(model, shuffles, control, on_progress = NULL) {
 }
 
 shuffled_statistics <- function(model, rows, control) {
-    first <- seq_len(model$n_x)
+    rust_logistic_shuffles(model$evaluate(shuffled_stack(model, rows)),
+                           as.integer(model$sizes), cbind(seq_len(model$n_x)),
+                           control$threads)
+}
+
+# Variables that are standardised in each sample, with these rows as x.
+shuffled_stack <- function(model, rows) {
+    first <- seq_along(rows)
     stack <- rbind(model$stack[rows, , drop = FALSE],
                    model$stack[-rows, , drop = FALSE])
     stack[first, ] <- standardize_columns(stack[first, , drop = FALSE])
     stack[-first, ] <- standardize_columns(stack[-first, , drop = FALSE])
-    rust_logistic_shuffles(model$evaluate(stack), as.integer(model$sizes),
-                           cbind(first), control$threads)
+    stack
 }
 
 # Mean zero and variance one; zero where a shuffle leaves one value.
@@ -354,6 +371,43 @@ standardize_columns <- function(x) {
     x <- center_columns(x)
     root <- sqrt(colSums(x^2) / (nrow(x) - 1))
     x / rep(ifelse(root > 0, root, 1), each = nrow(x))
+}
+
+# ---- strata and units ------------------------------------------------------
+
+# A model that knows how its observations change places. Strata have constants
+# of their own, columns that are fitted whatever the support is; units have
+# variances.
+design_model <- function(model, samples) {
+    layout <- layout_of(samples)
+    model$layout <- layout
+    model$units <- unlist(layout$added, use.names = FALSE)
+    strata <- samples$design$strata
+    if (is.null(strata)) return(model)
+    labels <- c(strata$x, strata$y)
+    own <- unique(labels)[-1L]
+    model$strata <- vapply(own, function(stratum) {
+        as.double(labels == stratum)
+    }, numeric(length(labels)))
+    model$fixed <- length(model$sizes) + seq_along(own)
+    model$sizes <- c(model$sizes, rep(1L, length(own)))
+    model$table <- cbind(model$table, unname(model$strata))
+    model
+}
+
+# The statistics of all groups given the strata, with these rows as x.
+designed_statistics <- function(model, rows, control) {
+    order <- c(rows, seq_len(nrow(model$table))[-rows])
+    table <- if (model$within) {
+        # Scales are taken off the same number of rows as x has now.
+        cbind(model$evaluate(shuffled_stack(model, rows), length(rows)),
+              unname(model$strata[order, , drop = FALSE]))
+    } else {
+        model$table[order, , drop = FALSE]
+    }
+    tests <- logistic_tests(table, length(rows), model$sizes, model$fixed,
+                            control, units = model$units[order])
+    tests$groups$statistic
 }
 
 # ---- edges -----------------------------------------------------------------

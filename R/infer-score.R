@@ -15,24 +15,29 @@
 # The edges that changed at a false discovery rate of `fdr`, none where the
 # test of any change at all has a p-value above it. Both orders of the samples
 # give the same numbers with opposite signs: they are brought into one order.
+# `design` says which observations belong together.
 find_changes <- function(x, y, fdr = 0.1, shuffles = 49L,
-                          control = kliep_control(), progress = FALSE) {
+                          control = kliep_control(), progress = FALSE,
+                          design = NULL) {
     samples <- check_samples(x, y, least = 10L)
+    samples$design <- design
     check_constant(samples, "within")
     fdr <- check_fraction(fdr, "fdr")
     control <- check_control(control)
     check_score_memory(samples)
     turned <- comes_second(samples$x, samples$y)
-    if (turned) samples[c("x", "y")] <- samples[c("y", "x")]
+    if (turned) samples <- turn_samples(samples)
+    layout <- layout_of(samples)
     draw <- progress_bars(progress)
     null <- shuffle_null(samples, shuffles, control, draw("Shuffling"))
-    near <- neighbour_tests(samples, control, draw("Regressing"))
+    near <- neighbour_tests(samples, control, draw("Regressing"),
+                            units = layout$added)
     near$p_value <- p_from_null(near$z, null)
     scaled <- near[c("x", "y")]
     path <- screening_path(scaled, control, progress)
     # A support that holds less than what is found at .1 leaves changes out.
-    chosen <- choose_support(score_given(scaled, null, control, max(fdr, 0.1)),
-                             path, null)
+    given <- score_given(scaled, null, control, max(fdr, 0.1), layout)
+    chosen <- choose_support(given, path, null)
     edges <- edge_table(samples, chosen, near, if (turned) -1 else 1)
     global <- global_p_value(null)
     edges$changed <- global <= fdr & edges$q_value <= fdr
@@ -99,11 +104,12 @@ pair_key <- function(pairs) (pairs$to - 1) * pairs$to / 2 + pairs$from
 # their scales were estimated. `support` has columns `from` <= `to`, numbers of
 # variables; a variable alone is a factor, too. NULL where the samples cannot
 # tell its factors apart.
-score_edges <- function(scaled, support, control, on_progress = NULL) {
+score_edges <- function(scaled, support, control, on_progress = NULL,
+                        units = NULL) {
     rust_score_edges(scaled$x, scaled$y,
                      list(from = as.integer(support$from),
                           to = as.integer(support$to)),
-                     control$threads, on_progress)
+                     control$threads, on_progress, units)
 }
 
 no_factors <- function() data.frame(from = integer(), to = integer())
@@ -115,11 +121,11 @@ no_factors <- function() data.frame(from = integer(), to = integer())
 # `largest` and `squares` are the maximum of |z| and the sum of squares of each
 # shuffle, `observed` both for the samples as they are.
 shuffle_null <- function(samples, shuffles, control, on_progress = NULL) {
-    drawn <- draw_shuffles(nrow(samples$x), nrow(samples$y), shuffles,
-                           alike = TRUE)
+    layout <- layout_of(samples)
+    drawn <- draw_layout_shuffles(layout, shuffles, alike = TRUE)
     aligned <- align_samples(samples$x, samples$y)
-    rust_shuffle_null(aligned$x, aligned$y, do.call(cbind, drawn),
-                      control$threads, on_progress)
+    rust_shuffle_null(aligned$x, aligned$y, shuffled_rows(layout, drawn),
+                      control$threads, on_progress, layout$added)
 }
 
 # The share of the null that is at least as far from zero, the test itself
@@ -256,12 +262,14 @@ is_enough <- function(best, given, cut) {
     quiet && outside <= nrow(best$support)
 }
 
-score_given <- function(scaled, null, control, level = 0.1) {
+# `layout` says how many observations, or units of them, there are.
+score_given <- function(scaled, null, control, level = 0.1,
+                        layout = design_layout(NULL, nrow(scaled$x$values),
+                                               nrow(scaled$y$values))) {
     list(
-        most = max(1, 0.75 * min(nrow(scaled$x$values),
-                                 nrow(scaled$y$values))),
+        most = max(1, 0.75 * min(layout$n_x, layout$n_y)),
         test = function(support) {
-            test_support(scaled, support, null, control, level)
+            test_support(scaled, support, null, control, level, layout$added)
         },
         pairs = pair_from_index,
         bulk = TRUE
@@ -275,8 +283,9 @@ found_outside <- function(best, given) {
 }
 
 # The tests given a support, and what they find.
-test_support <- function(scaled, support, null, control, level) {
-    tests <- score_edges(scaled, support, control)
+test_support <- function(scaled, support, null, control, level,
+                         units = NULL) {
+    tests <- score_edges(scaled, support, control, units = units)
     if (is.null(tests)) return(NULL)
     pairs <- pair_from_index(seq_along(tests$numerator))
     fitted <- tabulate(c(support$from, support$to), ncol(scaled$x$values))
@@ -316,9 +325,9 @@ close_support <- function(given, best) {
 # With few observations they have more beyond, and the shuffled null of the
 # other test, which is wider than a normal too, serves them better.
 neighbour_tests <- function(samples, control, on_progress = NULL,
-                            deltas = seq(2, 0.4, by = -0.2)) {
+                            deltas = seq(2, 0.4, by = -0.2), units = NULL) {
     tests <- rust_neighbour_tests(samples$x, samples$y, deltas,
-                                  control$threads, on_progress)
+                                  control$threads, on_progress, units)
     tests$delta <- deltas[tests$chosen]
     pairs <- pair_from_index(seq_along(tests$partial_x))
     of_both <- function(size) (size[pairs$from] + size[pairs$to]) / 2

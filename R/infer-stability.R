@@ -320,8 +320,12 @@ tail_of_shape <- function(shape, total, n, r) {
 
 # Both halves of one split: the edges that each names, as numbers.
 name_edges <- function(pair, samples, problem, q) {
+    rows <- if (is.null(samples$design)) {
+        lapply(samples[c("x", "y")], function(sample) draw_halves(nrow(sample)))
+    } else {
+        draw_layout_halves(layout_of(samples))
+    }
     samples <- samples[c("x", "y")]
-    rows <- lapply(samples, function(sample) draw_halves(nrow(sample)))
     lapply(1:2, function(half) {
         first_edges(refit(problem, Map(function(sample, halves) {
             sample[halves[[half]], , drop = FALSE]

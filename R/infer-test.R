@@ -180,7 +180,7 @@ kliep_test <- function(x, y = NULL, spec = NULL, n_perm = 100, alpha = 0.05,
     design <- selection_design(folds, rule, found$result, candidates)
     first <- as_samples(found, candidates[[1L]]$spec$features)
     units <- check_units(block, first, design$folds)
-    n_perm <- check_n_perm(n_perm, units$n_x, units$n_y, design$alike)
+    n_perm <- check_layout_n_perm(n_perm, units, design$alike)
     warn_few_shuffles(n_perm, rules)
     ready <- prepare_candidates(candidates, found)
     paths <- fit_observed(ready, candidates)
@@ -217,14 +217,28 @@ selection_design <- function(folds, rule, result, candidates) {
 }
 
 # What is shuffled and divided into folds: the unit of every observation, those
-# of x first, and the number of units in each sample.
+# of x first, and the number of units in each sample; with a design also how
+# they may change places.
 check_units <- function(block, samples, folds) {
+    if (!is.null(samples$design)) {
+        if (!is.null(block)) stop_block_design()
+        layout <- layout_of(samples)
+        check_folds(folds, layout$n_x, layout$n_y, "units")
+        return(layout)
+    }
     units <- check_block(block, nrow(samples$x), nrow(samples$y))
     n_x <- max(units$x)
     n_y <- max(units$y)
     check_folds(folds, n_x, n_y,
                 if (is.null(block)) "observations" else "blocks")
-    list(unit = c(units$x, n_x + units$y), n_x = n_x, n_y = n_y)
+    list(unit = c(units$x, n_x + units$y), n_x = n_x, n_y = n_y,
+         paired = FALSE)
+}
+
+stop_block_design <- function() {
+    stop_kliep("argument",
+               "The samples have a design, and `block` is given as well.",
+               hint = "Leave out `block`: `unit` of the design does as much.")
 }
 
 warn_few_shuffles <- function(n_perm, rules) {
@@ -262,8 +276,8 @@ run_shuffles <- function(ready, units, design, how) {
     observed <- with_run_seed(seed, 1L, select_shuffle(
         NULL, pool, ready$problems, design
     ))
-    shuffles <- with_run_seed(seed, 2L, draw_shuffles_in_order(
-        units$n_x, units$n_y, how$n_perm, design$alike,
+    shuffles <- with_run_seed(seed, 2L, draw_layout_shuffles(
+        units, how$n_perm, design$alike,
         turned = do.call(comes_second, lapply(ready$samples[[1L]][c("x", "y")],
                                               blind_columns))
     ))
@@ -317,7 +331,11 @@ select_shuffle <- function(shuffle, samples, problems, design,
     is_data <- is.null(shuffle)
     if (is_data) shuffle <- seq_len(samples$n_x)
     at_x <- samples$unit %in% shuffle
-    parts <- draw_unit_folds(samples$unit, at_x, design$folds)
+    parts <- if (samples$paired) {
+        draw_pair_folds(samples, at_x, design$folds)
+    } else {
+        draw_unit_folds(samples$unit, at_x, design$folds)
+    }
     divided <- Map(function(problem, aligned) {
         rows <- if (is.na(aligned) || is_data) samples$rows[[problem$form]] else
             samples$aligned[[aligned]]

@@ -160,8 +160,8 @@ edges.kliep_debias <- function(object, lambda2 = NULL,
 #' @param ... Must be empty.
 #' @return A data frame with one row for each edge: `from`, `to`, `weight` (the
 #'   estimate), `se`, `lower`, `upper`, `p_value`, `q_value` and `test`, for
-#'   features with a closed form also `partial_x` and `partial_y`; with `all`
-#'   also `changed`.
+#'   features with a closed form also `partial_x`, `partial_y` and `shift` (see
+#'   [kliep_infer()]); with `all` also `changed`.
 #' @export
 #' @examples
 #' set.seed(1)
@@ -178,12 +178,46 @@ edges.kliep_infer <- function(object, lambda2 = NULL, fdr = object$fdr,
     table$changed <- changed_at(object, fdr)
     names(table)[names(table) == "estimate"] <- "weight"
     columns <- c("from", "to", "weight", "se", "lower", "upper", "p_value",
-                 "q_value", "test", "partial_x", "partial_y")
+                 "q_value", "test", "partial_x", "partial_y", "shift")
     columns <- intersect(c(columns, if (all) "changed"), names(table))
     found <- table[order(table$p_value), columns]
     if (!all) found <- found[table$changed[order(table$p_value)], ]
     rownames(found) <- NULL
     found
+}
+
+#' The edges that differ between groups
+#'
+#' The changes that a comparison of groups reports, smallest p-value first.
+#'
+#' @param object The result of [kliep_groups()].
+#' @param contrast The names of the contrasts wanted; `NULL` for all.
+#' @param all List the changes below the cut, too? The column `changed` says
+#'   which are reported.
+#' @param lambda2 Not used.
+#' @param ... Must be empty.
+#' @return A data frame with one row for each contrast and edge: `contrast`,
+#'   `from`, `to`, `weight` (the estimate), `se`, `lower`, `upper`, `p_value`
+#'   and `q_value`; with `all` also `changed`.
+#' @export
+#' @examples
+#' set.seed(1)
+#' pair <- sim_gaussian(d = 6, n = 150, n_changed = 2)
+#' cells <- rbind(pair$x, pair$y)
+#' found <- kliep_groups(cells, rep(c("a", "b", "c"), c(150, 75, 75)))
+#' edges(found, contrast = "b - a")
+edges.kliep_groups <- function(object, lambda2 = NULL, contrast = NULL,
+                               all = FALSE, ...) {
+    check_dots(list(...), names(formals()), "edges")
+    all <- check_flag(all, "all")
+    table <- object$estimates
+    contrast <- check_contrast_names(contrast, object$contrasts$contrast)
+    table <- table[table$contrast %in% contrast, ]
+    if (!all) table <- table[table$changed, names(table) != "changed"]
+    names(table)[names(table) == "estimate"] <- "weight"
+    table <- table[order(table$p_value), ]
+    rownames(table) <- NULL
+    table
 }
 
 #' The edges that have changed, window by window

@@ -172,12 +172,17 @@ as.matrix.kliep_infer <- as.matrix.change_path
 #'   inference.
 #' @param by What to rank by: `"degree"`, the number of changed edges (ties by
 #'   strength), or `"strength"`, the sum of their absolute weights.
+#' @param all List the variables without a changed edge, too? Only for
+#'   [kliep_infer()] and [kliep_auto()], which test them.
 #' @return A data frame with one row for each variable that has a changed edge,
 #'   first those with most: `variable`; `degree`, the number of its edges that
 #'   have changed; `strength`, the sum of their absolute weights; `share`, how
 #'   much of the strength of all changed edges that is (an edge belongs to both
 #'   its ends, so that all shares add up to two); and `strongest`, the
-#'   neighbour with which the change is largest.
+#'   neighbour with which the change is largest. For [kliep_infer()] also
+#'   `p_value`, whether anything about the variable has changed, which combines
+#'   those of all its edges by Cauchy's distribution (see [kliep_groups()]), and
+#'   `q_value`, adjusted by the method of Benjamini and Hochberg.
 #' @export
 #' @examples
 #' set.seed(1)
@@ -207,4 +212,23 @@ rank_hubs <- function(graph, by = "degree") {
     found <- found[order(-found[[by]], -found[[other]]), ]
     rownames(found) <- NULL
     found
+}
+
+#' @rdname hubs
+#' @export
+hubs.kliep_infer <- function(object, lambda2 = NULL,
+                             by = c("degree", "strength"), all = FALSE, ...) {
+    all <- check_flag(all, "all")
+    found <- hubs.default(object, lambda2, by, ...)
+    tests <- variable_p(object)
+    at <- match(found$variable, tests$variable)
+    found <- cbind(found, tests[at, c("p_value", "q_value")])
+    rownames(found) <- NULL
+    if (!all) return(found)
+    rest <- tests[!tests$variable %in% found$variable, ]
+    rest <- rest[order(rest$p_value), ]
+    if (nrow(rest) == 0L) return(found)
+    rbind(found, data.frame(variable = rest$variable, degree = 0L, strength = 0,
+                            share = 0, strongest = NA,
+                            rest[c("p_value", "q_value")], row.names = NULL))
 }

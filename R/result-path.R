@@ -415,7 +415,7 @@ format_head <- function(x) {
         " observations of ",
         count_of(length(x$variables), "variable"), " (",
         count_of(n_factors(x), "factor"), ")"
-    ), format_conditions(x))
+    ), format_conditions(x), format_design(x))
 }
 
 format_settings <- function(x) {

@@ -104,6 +104,17 @@ summary.network_pair <- function(object, ...) {
 
 #' @rdname summary.change_path
 #' @export
+summary.kliep_groups <- function(object, ...) {
+    check_dots(list(...), names(formals()), "summary")
+    omnibus <- object$omnibus[order(object$omnibus$p_value), ]
+    new_summary(c(format(object), say_groups(object)), list(
+        "contrasts" = object$contrasts,
+        "edges, smallest p-value over all contrasts first" = omnibus
+    ))
+}
+
+#' @rdname summary.change_path
+#' @export
 summary.gene_network <- function(object, ...) {
     check_dots(list(...), names(formals()), "summary")
     new_summary(format(object), list("interactions" = object$interactions))

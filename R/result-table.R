@@ -67,6 +67,10 @@ as.data.frame.kliep_infer <- table_method(function(x) x$estimates)
 
 #' @rdname as.data.frame.change_path
 #' @export
+as.data.frame.kliep_groups <- table_method(function(x) x$estimates)
+
+#' @rdname as.data.frame.change_path
+#' @export
 as.data.frame.kliep_windows <- table_method(function(x) x$edges)
 
 #' @rdname as.data.frame.change_path
@@ -108,6 +112,13 @@ coef.kliep_debias <- function(object, ...) {
 #' @rdname coef.change_path
 #' @export
 coef.kliep_infer <- coef.kliep_debias
+
+#' @rdname coef.change_path
+#' @export
+coef.kliep_groups <- function(object, ...) {
+    check_dots(list(...), names(formals()), "coef")
+    lapply(object$fits, coef)
+}
 
 #' @rdname coef.change_path
 #' @param window Which windows, by number; `NULL` for all.

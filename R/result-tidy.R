@@ -34,7 +34,8 @@ generics::glance
 #'     edges that any half has named;
 #'   * for an inference, `std.error`, `statistic`, `p.value`, `adj.p.value` (of
 #'     Benjamini and Hochberg), `conf.low` and `conf.high`: all edges asked for,
-#'     and by [kliep_infer()] `changed`;
+#'     and by [kliep_infer()] `changed`; for [kliep_groups()] also `contrast`,
+#'     one row for each contrast and edge, without `statistic`;
 #'   * for windows, `window`, `start` and `end`, and `p.value` and `adj.p.value`
 #'     if they were tested: one row for each window and each edge found there;
 #'   * for [kliep_time()], `time`, `std.error`, `statistic`, `adj.p.value` (for
@@ -137,6 +138,19 @@ tidy.kliep_infer <- function(x, level = x$level, ...) {
                conf.high = limits[, 2L], changed = table$changed)
 }
 
+#' @rdname tidy.change_path
+#' @export
+tidy.kliep_groups <- function(x, ...) {
+    check_dots(list(...), names(formals()), "tidy")
+    table <- x$estimates
+    data.frame(contrast = table$contrast, tidy_frame(
+        table$from, table$to, table$estimate, std.error = table$se,
+        p.value = table$p_value, adj.p.value = table$q_value,
+        conf.low = table$lower, conf.high = table$upper,
+        changed = table$changed
+    ))
+}
+
 # ---- one row ---------------------------------------------------------------
 
 #' A fit in one row
@@ -161,6 +175,9 @@ tidy.kliep_infer <- function(x, level = x$level, ...) {
 #'     and `n_subsamples`;
 #'   * for [kliep_infer()], `fdr`, `level`, `statistic` and `p.value` of the
 #'     test of no change at all, `n_support` and `n_perm`;
+#'   * for [kliep_groups()] only `n_groups`, `n_contrasts`, `n_variables`,
+#'     `n_edges` (that differ between any groups), `n_changed` (edges and
+#'     contrasts), `fdr`, `level` and `p.value` of no difference at all;
 #'   * for [kliep_debias()], `estimator`, `level`, `n_estimated`, `n_failed`,
 #'     `statistic` and `p.value` of the studentised test of no change at all
 #'     (`NA` without bootstrap draws), and `n_boot`;
@@ -259,6 +276,18 @@ glance.kliep_infer <- function(x, ...) {
         level = x$level, statistic = x$global$largest,
         p.value = x$global$p_value, n_support = nrow(x$support),
         n_perm = x$n_perm
+    )
+}
+
+#' @rdname glance.change_path
+#' @export
+glance.kliep_groups <- function(x, ...) {
+    check_dots(list(...), names(formals()), "glance")
+    data.frame(
+        n_groups = nrow(x$groups), n_contrasts = nrow(x$contrasts),
+        n_variables = length(x$variables), n_edges = sum(x$omnibus$changed),
+        n_changed = sum(x$estimates$changed), fdr = x$fdr, level = x$level,
+        p.value = x$global
     )
 }
 

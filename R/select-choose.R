@@ -160,7 +160,7 @@ select_candidate <- function(candidates, found, design, call) {
     parts <- NULL
     if (design$criterion == "cv") {
         first <- as_samples(found, candidates[[1L]]$spec$features)
-        parts <- draw_repeats(nrow(first$x), nrow(first$y), design)
+        parts <- draw_repeats(layout_of(first), design)
         design$folds <- parts[[1L]]$folds
     } else {
         design["folds"] <- list(NULL)
@@ -266,13 +266,13 @@ check_repeats <- function(repeats) {
 
 # One division into folds for each repeat. Few observations make scores that
 # depend on who was held out with whom.
-draw_repeats <- function(n_x, n_y, design) {
+draw_repeats <- function(layout, design) {
     repeats <- design$repeats
     if (is.null(repeats)) {
-        repeats <- min(5, max(1, ceiling(100 / min(n_x, n_y))))
+        repeats <- min(5, max(1, ceiling(100 / min(layout$n_x, layout$n_y))))
     }
     lapply(seq_len(repeats), function(round) {
-        draw_folds(n_x, n_y, design$folds)
+        draw_layout_folds(layout, design$folds)
     })
 }
 

@@ -9,7 +9,7 @@ for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
                "memory", "peak", "shapes", "select", "recovery", "features",
                "simulate", "consistency", "baselines", "resample",
                "inference", "study", "calibration", "intervals", "level",
-               "tests", "time", "load", "scaling", "faults")) {
+               "tests", "designs", "time", "load", "scaling", "faults")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 source(file.path("inst", "paper", "scaling.R"))
@@ -35,6 +35,7 @@ groups <- list(
     level = bench_level,
     tests = bench_tests,
     time = bench_time,
+    designs = bench_designs,
     load = bench_load,
     scaling = bench_scaling,
     faults = bench_faults

@@ -49,6 +49,8 @@ importance <- c(settings[c("lambda1", "lambda2", "nlambda", "lambda_min_ratio",
                            "penalty_factor", "tol", "max_iter", "threads")],
                 list(method = "is_flasso", x_rows = 12L))
 
+units <- list(x = rep(1:4, each = 3L), y = rep(5:9, each = 2L))
+
 routines <- list(
     fit_path = list(x, y, products, settings, NULL),
     fit_path = list(x, y, plain, gaussian, NULL),
@@ -62,11 +64,12 @@ routines <- list(
     infer_edges = list(x, y, plain, list(from = 1L, to = 2L), inference, NULL),
     score_edges = list(list(values = x, squares = x^2),
                        list(values = y, squares = y^2),
-                       list(from = 1:2, to = 2:3), 1L, NULL),
-    shuffle_null = list(x, y, cbind(1:12, 11:22), 1L, NULL),
-    neighbour_tests = list(x, y, c(1, 0.5), 1L, NULL),
+                       list(from = 1:2, to = 2:3), units, 1L, NULL),
+    shuffle_null = list(x, y, cbind(1:12, 11:22), units, 1L, NULL),
+    neighbour_tests = list(x, y, c(1, 0.5), units, 1L, NULL),
     logistic_tests = list(matrix(rnorm(22 * 3), 22), 12L, c(1L, 2L), list(
-        firth = FALSE, support = 1L, tol = 1e-8, max_iter = 50L, threads = 1L
+        firth = FALSE, support = 1L, tol = 1e-8, max_iter = 50L, threads = 1L,
+        units = rep(1:11, each = 2L)
     ), NULL),
     logistic_shuffles = list(matrix(rnorm(22 * 3), 22), c(1L, 2L),
                              cbind(1:12, 11:22), 1L, NULL),

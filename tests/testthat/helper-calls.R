@@ -38,6 +38,8 @@ result_objects <- function() {
         tests = kliep_infer(pair$x, pair$y, n_perm = 19, control = fast,
                             progress = FALSE),
         auto = kliep_auto(pair$x, pair$y, n_perm = 19),
+        groups = kliep_groups(rbind(pair$x, pair$y), rep_len(1:3, 44),
+                              n_perm = 19, control = fast, progress = FALSE),
         windows = kliep_windows(pair$x, pair$y, width = 12, folds = 2,
                                 nlambda = 3, control = fast,
                                 progress = FALSE),

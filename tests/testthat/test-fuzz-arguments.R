@@ -61,6 +61,14 @@ valid_calls <- function(found, pair) {
             level = 0.95, n_boot = 20, lambda = NULL, row_lambda = NULL,
             refit = TRUE
         ), common),
+        kliep_groups = list(
+            data = rbind(pair$x, pair$y), group = rep_len(1:3, 44),
+            spec = kliep_spec(control = control), contrasts = "reference",
+            reference = "2", fdr = 0.2, level = 0.9, n_perm = 19,
+            progress = FALSE
+        ),
+        kliep_sets = list(fit = found$tests, sets = list(all = letters[1:4]),
+                          min_size = 2, n_random = 9),
         kliep_infer = c(two, list(spec = kliep_spec(control = control)),
                         fdr = 0.2, level = 0.9, n_perm = 19,
                         progress = FALSE),
@@ -131,7 +139,9 @@ valid_calls <- function(found, pair) {
             x = rbind(pair$x, pair$y),
             group = rep(c("one", "two"), c(nrow(pair$x), nrow(pair$y))),
             contrast = c("one", "two"), variables = NULL, top_variable = NULL,
-            na = "omit", label = NULL
+            na = "omit", label = NULL, adjust = data.frame(age = 1:44),
+            adjust_common = FALSE, strata = rep_len(c(1, 1, 2, 2), 44),
+            unit = rep(1:22, each = 2), pair = NULL
         )
     )
 }
@@ -163,6 +173,7 @@ valid_methods <- function(found, pair) {
         autoplot = list(found$tests, type = "conditions", vertices = "all"),
         `[` = list(found$path, i = 1:2),
         nobs = list(found$path),
+        autoplot = list(found$groups, type = "edges", max_edges = 5),
         autoplot = list(found$windows, max_edges = 5),
         autoplot = list(found$time, type = "graph", max_edges = 5,
                         times = 0.5, vertices = "all", label = 3),
@@ -171,6 +182,8 @@ valid_methods <- function(found, pair) {
         autoplot = list(found$comparison, type = "score"),
         autoplot = list(found$curve, type = "pr"),
         edges = list(found$test, lambda2 = NULL),
+        edges = list(found$groups, contrast = "2 - 1", all = TRUE),
+        hubs = list(found$tests, by = "degree", all = TRUE),
         edges = list(found$windows, lambda2 = NULL)
     )
 }

@@ -47,8 +47,10 @@ test_that("monotone transforms of single variables make no difference", {
     bent <- pair
     bent$x[, 2] <- exp(bent$x[, 2])
     bent$y[, 4] <- bent$y[, 4]^3 + 5
+    # How far the margins are apart is what `shift` goes by.
     auto <- function(pair) {
-        withr::with_seed(1, kliep_auto(pair$x, pair$y))$estimates
+        found <- withr::with_seed(1, kliep_auto(pair$x, pair$y))$estimates
+        found[names(found) != "shift"]
     }
     expect_equal(auto(bent), auto(pair))
 })

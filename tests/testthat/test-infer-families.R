@@ -99,13 +99,14 @@ test_that("edges are tested as glm() tests them, but for what is used up", {
 test_that("Firth's term adds half an observation to each cell", {
     table <- cbind(rep(c(1, 0, 1, 0), c(9, 3, 4, 8)), 1:24)
     got <- rust_logistic_tests(table, 12L, c(1L, 1L), list(
-        firth = TRUE, support = 1L, tol = 1e-10, max_iter = 100L, threads = 1L
+        firth = TRUE, support = 1L, tol = 1e-10, max_iter = 100L, threads = 1L,
+        units = NULL
     ))
     expect_equal(got$estimate[1], log(9.5 * 8.5 / (3.5 * 4.5)))
     # There is an estimate where maximum likelihood has none.
     apart <- cbind(rep(1:0, c(12, 12)), 1:24)
     settings <- list(firth = TRUE, support = 1L, tol = 1e-8, max_iter = 100L,
-                     threads = 1L)
+                     threads = 1L, units = NULL)
     got <- rust_logistic_tests(apart + 0, 12L, c(1L, 1L), settings)
     expect_true(got$converged)
     expect_equal(got$estimate[1], 2 * log(12.5 / 0.5))

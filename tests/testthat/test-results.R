@@ -4,7 +4,8 @@
 test_that("every result has every method, and none is R's default", {
     results <- result_objects()[c("path", "change", "select", "auto", "test",
                                   "stability", "inference", "tests", "windows",
-                                  "time", "flasso", "glasso", "dtrace", "moment",
+                                  "groups", "time", "flasso", "glasso", "dtrace",
+                                  "moment",
                                   "is_flasso", "is_glasso")]
     verbs <- c("coef", "summary", "as.data.frame", "edges", "tidy", "glance",
                "plot", "print", "format")
@@ -25,7 +26,8 @@ test_that("the class of a result is that of its function", {
                select = "kliep_select", test = "kliep_test",
                stability = "kliep_stability", inference = "kliep_debias",
                tests = "kliep_infer",
-               auto = "kliep_auto", windows = "kliep_windows",
+               auto = "kliep_auto", groups = "kliep_groups",
+               windows = "kliep_windows",
                time = "kliep_time", drift = "drift_series",
                flasso = "flasso_path", glasso = "glasso_path",
                dtrace = "dtrace_path", moment = "moment_path",

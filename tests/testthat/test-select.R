@@ -222,7 +222,9 @@ test_that("repeats are averaged, and small samples have several", {
     expect_equal(both$scores$se[1:5]^2,
                  (scores[[1]]$se^2 + scores[[2]]$se^2) / 2)
     several <- function(n) {
-        length(draw_repeats(n, 200, list(repeats = NULL, folds = 2)))
+        samples <- list(x = matrix(0, n, 1), y = matrix(0, 200, 1))
+        length(draw_repeats(layout_of(samples),
+                            list(repeats = NULL, folds = 2)))
     }
     expect_identical(vapply(c(10, 37, 100, 500), several, 1L),
                      c(5L, 3L, 1L, 1L))

@@ -5,7 +5,7 @@ use crate::guard::{guard, Failure, Result};
 use crate::run::run;
 use extendr_api::prelude::*;
 use kliepnet_core::inference::score::{
-    self, LogisticSettings, Moderated, Null, Pair, Scaled, Seen,
+    self, LogisticSettings, Moderated, Null, Pair, Scaled, Seen, Units,
 };
 
 extendr_module! {
@@ -33,6 +33,21 @@ fn scaled(list: &Robj, name: &'static str) -> Result<Scaled> {
     Ok(Scaled::from_parts(matrix(&values, "values")?, matrix(&squares, "squares")?)?)
 }
 
+/// The units of both samples, counted from 1, as a list of `x` and `y`; NULL where there are none.
+fn units_from_r(units: &Robj) -> Result<Option<[Vec<usize>; 2]>> {
+    if units.is_null() {
+        return Ok(None);
+    }
+    let fields = Fields::new(units, "units")?;
+    let of = |name: &'static str| from_zero(&fields.integers(name)?, name);
+    Ok(Some([of("x")?, of("y")?]))
+}
+
+fn pair_units(units: &Robj) -> Result<Option<Units>> {
+    let labels = units_from_r(units)?;
+    Ok(labels.map(|[x, y]| Units::new(&x, &y)).transpose()?)
+}
+
 fn scaled_for_r(scaled: &Scaled) -> Result<Robj> {
     let sample = scaled.sample();
     let shape = (sample.variables(), sample.rows());
@@ -47,8 +62,16 @@ fn scaled_for_r(scaled: &Scaled) -> Result<Robj> {
 /// `values` and `squares`, as `neighbour_tests` returns them. NULL where they cannot tell the factors
 /// apart.
 #[extendr]
-fn score_edges(x: Robj, y: Robj, support: Robj, threads: Robj, on_progress: Robj) -> Robj {
+fn score_edges(
+    x: Robj,
+    y: Robj,
+    support: Robj,
+    units: Robj,
+    threads: Robj,
+    on_progress: Robj,
+) -> Robj {
     guard(|| {
+        let units = pair_units(&units)?;
         let fields = Fields::new(&support, "support")?;
         let from = from_zero(&fields.integers("from")?, "from")?;
         let to = from_zero(&fields.integers("to")?, "to")?;
@@ -58,7 +81,10 @@ fn score_edges(x: Robj, y: Robj, support: Robj, threads: Robj, on_progress: Robj
         let pairs: Vec<(usize, usize)> = from.into_iter().zip(to).collect();
         let samples = [scaled(&x, "x")?, scaled(&y, "y")?];
         let tests = run(count(&threads, "threads")?, &on_progress, |monitor| {
-            let tests = score::score_edges(&samples, &pairs, monitor)?;
+            let tests = match &units {
+                None => score::score_edges(&samples, &pairs, monitor)?,
+                Some(units) => score::score_edges_by_unit(&samples, &pairs, units, monitor)?,
+            };
             Ok(tests.map(|tests| (score::moderate(&tests.statistics), tests)))
         })?;
         let Some((moderated, tests)) = tests else {
@@ -90,12 +116,20 @@ fn moderated_for_r(moderated: Moderated) -> Result<Robj> {
 /// the rows of both samples (`x` first, counted from 1) that become `x`, and zeros below where these
 /// are fewer than in others.
 #[extendr]
-fn shuffle_null(x: Robj, y: Robj, shuffles: Robj, threads: Robj, on_progress: Robj) -> Robj {
+fn shuffle_null(
+    x: Robj,
+    y: Robj,
+    shuffles: Robj,
+    units: Robj,
+    threads: Robj,
+    on_progress: Robj,
+) -> Robj {
     guard(|| {
+        let units = units_from_r(&units)?.map(|both| both.concat());
         let shuffles = shuffles_from_r(&shuffles)?;
         let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
         let null = run(count(&threads, "threads")?, &on_progress, |monitor| {
-            score::shuffle_null(x, y, &shuffles, monitor)
+            score::shuffle_null(x, y, &shuffles, units.as_deref(), monitor)
         })?;
         null_for_r(null)
     })
@@ -129,12 +163,20 @@ fn null_for_r(null: Null) -> Result<Robj> {
 
 /// All edges by regressions of every variable on the others.
 #[extendr]
-fn neighbour_tests(x: Robj, y: Robj, deltas: Robj, threads: Robj, on_progress: Robj) -> Robj {
+fn neighbour_tests(
+    x: Robj,
+    y: Robj,
+    deltas: Robj,
+    units: Robj,
+    threads: Robj,
+    on_progress: Robj,
+) -> Robj {
     guard(|| {
+        let units = pair_units(&units)?;
         let deltas = doubles(&deltas, "deltas")?;
         let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
         let tests = run(count(&threads, "threads")?, &on_progress, |monitor| {
-            score::neighbour_tests(&Pair::new(x, y)?, deltas, monitor)
+            score::neighbour_tests(&Pair::new(x, y)?, deltas, units.as_ref(), monitor)
         })?;
         named_list([
             ("moderated", moderated_for_r(tests.moderated)?),
@@ -168,10 +210,15 @@ fn logistic_tests(
             max_iter: fields.count("max_iter")?,
         };
         let support = from_zero(&fields.integers("support")?, "support")?;
+        let units = match fields.optional("units")? {
+            Some(labels) => Some(from_zero(integers(&labels, "units")?, "units")?),
+            None => None,
+        };
         let sizes = sizes_from_r(&groups)?;
         let (table, x_rows) = (matrix(&table, "table")?, count(&x_rows, "x_rows")?);
         let tests = run(fields.count("threads")?, &on_progress, |monitor| {
-            score::logistic_tests(table, x_rows, &sizes, &support, &request, monitor)
+            let units = units.as_deref();
+            score::logistic_tests(table, x_rows, &sizes, &support, units, &request, monitor)
         })?;
         let Some(tests) = tests else {
             return Ok(Robj::from(()));

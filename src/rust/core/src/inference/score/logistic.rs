@@ -50,13 +50,14 @@ pub struct LogisticTests {
 }
 
 /// Test groups of adjacent columns of a table (both samples, `x_rows` of `x` first) given those in
-/// `support`, by number; `sizes` are the columns of each group. `None` where the support's columns
-/// depend on each other.
+/// `support`, by number; `sizes` are the columns of each group. With the `units` of all rows, variances
+/// are those of sums over units. `None` where the support's columns depend on each other.
 pub fn logistic_tests(
     table: ArrayView2<'_, f64>,
     x_rows: usize,
     sizes: &[usize],
     support: &[usize],
+    units: Option<&[usize]>,
     settings: &LogisticSettings,
     monitor: &Monitor,
 ) -> Result<Option<LogisticTests>> {
@@ -65,6 +66,7 @@ pub fn logistic_tests(
     if groups.columns() != table.ncols() || x_rows == 0 || x_rows >= rows {
         return Err(Error::Argument("groups must cover the columns, and samples the rows".into()));
     }
+    let units = units.map(|labels| RowUnits::new(labels, rows)).transpose()?;
     let table = Standardised::new(table)?;
     let chosen: Vec<usize> = groups.chosen.iter().flat_map(|g| groups.ranges[*g].clone()).collect();
     let Some(fit) = Fit::new(&table, &chosen, x_rows, settings, monitor)? else {
@@ -83,12 +85,14 @@ pub fn logistic_tests(
         .par_iter()
         .map(|part| {
             monitor.check()?;
-            let outcomes = fit.scores(&table, &groups, part.clone());
+            let outcomes = fit.scores(&table, &groups, part.clone(), units.as_ref());
             monitor.advance();
             Ok(outcomes)
         })
         .collect::<Result<_>>()?;
-    for (group, outcome) in outcomes.into_iter().flatten().chain(fit.estimates(&groups)) {
+    for (group, outcome) in
+        outcomes.into_iter().flatten().chain(fit.estimates(&groups, units.as_ref()))
+    {
         let range = groups.ranges[group].clone();
         tests.statistic[group] = outcome.statistic;
         for (k, column) in range.enumerate() {
@@ -125,7 +129,7 @@ pub fn logistic_shuffles(
             shuffle.iter().for_each(|row| residuals[*row] = 1.0 - share);
             let one = |range: &Range<usize>| {
                 let columns: Vec<&[f64]> = range.clone().map(|k| table.column(k)).collect();
-                score(&columns, &weights, &residuals).statistic
+                score(&columns, &weights, &residuals, None).statistic
             };
             let statistics = groups.ranges.iter().map(one).collect();
             monitor.advance();
@@ -214,6 +218,43 @@ impl Standardised {
     }
 }
 
+/// The unit of every row.
+struct RowUnits<'a> {
+    labels: &'a [usize],
+    count: usize,
+}
+
+impl<'a> RowUnits<'a> {
+    fn new(labels: &'a [usize], rows: usize) -> Result<Self> {
+        let count = labels.iter().max().map_or(0, |last| last + 1);
+        if labels.len() != rows || count < 2 || count > rows {
+            return Err(Error::Argument("every row needs a unit, and there must be two".into()));
+        }
+        Ok(Self { labels, count })
+    }
+
+    /// `A^-1 V A^-1`, where V is the sum over units of the squares of their sums of columns times
+    /// residuals: the covariance of estimates whose information is A.
+    fn sandwich(&self, information: &Cholesky, columns: &[&[f64]], residuals: &[f64]) -> Vec<f64> {
+        let size = columns.len();
+        let mut sums = vec![0.0; self.count * size];
+        for (k, column) in columns.iter().enumerate() {
+            for ((unit, f), r) in self.labels.iter().zip(*column).zip(residuals) {
+                sums[unit * size + k] += f * r;
+            }
+        }
+        let correction = self.count as f64 / (self.count as f64 - 1.0);
+        let mut covariance = vec![0.0; size * size];
+        for own in sums.chunks_exact_mut(size) {
+            information.solve(own);
+            for (k, row) in covariance.chunks_exact_mut(size).enumerate() {
+                row.iter_mut().zip(&*own).for_each(|(v, sum)| *v += correction * own[k] * sum);
+            }
+        }
+        covariance
+    }
+}
+
 /// What there is to say about one group.
 struct Outcome {
     statistic: f64,
@@ -293,6 +334,7 @@ impl Fit {
         table: &Standardised,
         groups: &Groups,
         part: Range<usize>,
+        units: Option<&RowUnits<'_>>,
     ) -> Vec<(usize, Outcome)> {
         let (rows, width) = (self.rows, self.beta.len());
         let wanted: Vec<usize> = part.filter(|group| !groups.is_chosen[*group]).collect();
@@ -324,14 +366,20 @@ impl Fit {
             let projected: Vec<Vec<f64>> = (start..start + size).map(project).collect();
             start += size;
             let columns: Vec<&[f64]> = projected.iter().map(|column| &column[..]).collect();
-            (group, score(&columns, &self.weights, &self.residuals))
+            (group, score(&columns, &self.weights, &self.residuals, units))
         };
         wanted.into_iter().map(one).collect()
     }
 
     /// The groups of the support, each by its estimate.
-    fn estimates<'a>(&'a self, groups: &'a Groups) -> impl Iterator<Item = (usize, Outcome)> + 'a {
+    fn estimates<'a>(
+        &'a self,
+        groups: &'a Groups,
+        units: Option<&RowUnits<'_>>,
+    ) -> impl Iterator<Item = (usize, Outcome)> + 'a {
         let width = self.beta.len();
+        let design: Vec<&[f64]> = (0..width).map(|k| self.column(k)).collect();
+        let robust = units.map(|units| units.sandwich(&self.information, &design, &self.residuals));
         let mut start = 1;
         groups.chosen.iter().map(move |group| {
             let size = groups.ranges[*group].len();
@@ -340,8 +388,15 @@ impl Fit {
             let mut covariance = vec![0.0; size * size];
             for k in 0..size {
                 let mut column = vec![0.0; width];
-                column[own.start + k] = 1.0;
-                self.information.solve(&mut column);
+                match &robust {
+                    Some(all) => {
+                        column.copy_from_slice(&all[(own.start + k) * width..][..width]);
+                    }
+                    None => {
+                        column[own.start + k] = 1.0;
+                        self.information.solve(&mut column);
+                    }
+                }
                 (0..size).for_each(|l| covariance[k * size + l] = column[own.start + l]);
             }
             let estimate = self.beta[own].to_vec();
@@ -352,7 +407,12 @@ impl Fit {
 }
 
 /// One group by its columns, which are projected on the support: one step from zero.
-fn score(projected: &[&[f64]], weights: &[f64], residuals: &[f64]) -> Outcome {
+fn score(
+    projected: &[&[f64]],
+    weights: &[f64],
+    residuals: &[f64],
+    units: Option<&RowUnits<'_>>,
+) -> Outcome {
     let size = projected.len();
     let inner = |f: &[f64], g: &[f64]| f.iter().zip(g).map(|(f, g)| f * g).sum::<f64>();
     let gradient: Vec<f64> = projected.iter().map(|f| inner(f, residuals)).collect();
@@ -373,6 +433,11 @@ fn score(projected: &[&[f64]], weights: &[f64], residuals: &[f64]) -> Outcome {
     };
     let mut estimate = gradient.clone();
     factor.solve(&mut estimate);
+    if let Some(units) = units {
+        let covariance = units.sandwich(&factor, projected, residuals);
+        let error = (0..size).map(|k| covariance[k * size + k].sqrt()).collect();
+        return Outcome { statistic: quadratic(&covariance, &estimate), estimate, error };
+    }
     let statistic = inner(&estimate, &gradient);
     let error = |k: usize| {
         let mut column = vec![0.0; size];
@@ -461,7 +526,7 @@ mod tests {
     fn a_group_of_one_is_its_estimate_over_its_error() {
         let table = table();
         let monitor = Monitor::new();
-        let got = logistic_tests(table.view(), 25, &[1; 9], &[1, 4], &PLAIN, &monitor);
+        let got = logistic_tests(table.view(), 25, &[1; 9], &[1, 4], None, &PLAIN, &monitor);
         let got = got.unwrap().unwrap();
         assert!(got.converged);
         for k in 0..9 {
@@ -479,7 +544,7 @@ mod tests {
         for firth in [false, true] {
             let settings = LogisticSettings { firth, ..PLAIN };
             let run = |table: &Array2<f64>| {
-                logistic_tests(table.view(), 25, &[2, 3, 4], &[1], &settings, &monitor)
+                logistic_tests(table.view(), 25, &[2, 3, 4], &[1], None, &settings, &monitor)
                     .unwrap()
                     .unwrap()
             };
@@ -496,7 +561,7 @@ mod tests {
     fn the_first_rows_as_x_are_no_shuffle() {
         let (table, monitor) = (table(), Monitor::new());
         let sizes = [2, 3, 4];
-        let want = logistic_tests(table.view(), 25, &sizes, &[], &PLAIN, &monitor);
+        let want = logistic_tests(table.view(), 25, &sizes, &[], None, &PLAIN, &monitor);
         let want = want.unwrap().unwrap().statistic;
         let run =
             |shuffles: &[Vec<usize>]| logistic_shuffles(table.view(), &sizes, shuffles, &monitor);
@@ -510,13 +575,36 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
+    fn rows_that_repeat_tell_no_more_than_one_of_them() {
+        let (table, monitor) = (table(), Monitor::new());
+        let twice = Array2::from_shape_fn((120, 9), |(r, u)| table[(r / 2, u)]);
+        let single: Vec<usize> = (0..60).collect();
+        let double: Vec<usize> = (0..120).map(|row| row / 2).collect();
+        let run = |table: &Array2<f64>, x_rows: usize, units: &[usize]| {
+            let sizes = [2, 3, 4];
+            let units = Some(units);
+            logistic_tests(table.view(), x_rows, &sizes, &[1], units, &PLAIN, &monitor)
+        };
+        let one = run(&table, 25, &single).unwrap().unwrap();
+        let other = run(&twice, 50, &double).unwrap().unwrap();
+        for (a, b) in one.statistic.iter().zip(&other.statistic) {
+            assert!((a - b).abs() < 1e-8 * a, "{a} for {b}");
+        }
+        for (a, b) in one.error.iter().zip(&other.error) {
+            assert!((a - b).abs() < 1e-8 * a, "{a} for {b}");
+        }
+        assert!(run(&table, 25, &double).is_err());
+    }
+
+    #[test]
     fn what_cannot_be_told_is_not() {
         let (mut table, monitor) = (table(), Monitor::new());
         let first = table.column(0).to_owned();
         table.column_mut(1).assign(&first);
         table.column_mut(2).fill(7.0);
         let run = |support: &[usize]| {
-            logistic_tests(table.view(), 25, &[1; 9], support, &PLAIN, &monitor)
+            logistic_tests(table.view(), 25, &[1; 9], support, None, &PLAIN, &monitor)
         };
         assert!(run(&[0, 1]).unwrap().is_none());
         let got = run(&[0]).unwrap().unwrap();

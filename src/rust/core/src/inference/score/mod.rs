@@ -4,8 +4,9 @@
 //! samples, `G(D) = sym(S_x D S_y) - (S_x - S_y)` is zero at the truth. `edges` solves it on a
 //! *support* and tests every edge given that; `moderate` lets the variances of all edges borrow from
 //! each other; `shuffles` gives their null without tables. `neighbours` is another test of the same
-//! edges, by regressions of every variable on the others. `logistic` does for a table of any
-//! features what `edges` does for products.
+//! edges, by regressions of every variable on the others. `units` adds the influences of observations
+//! that belong together up before they are squared. `logistic` does for a table of any features what
+//! `edges` does for products.
 
 mod special;
 mod student;
@@ -17,6 +18,8 @@ mod moments;
 mod support;
 
 mod edges;
+mod units;
+
 mod shuffles;
 
 mod lasso;
@@ -30,6 +33,7 @@ pub use moderate::{moderate, Moderated, Statistics};
 pub use neighbours::{neighbour_tests, NeighbourTests};
 pub use sample::{Pair, Sample, Scaled};
 pub use shuffles::{shuffle_null, Null, Seen};
+pub use units::{score_edges_by_unit, Units};
 
 /// How many edges there are between this many variables.
 pub fn edge_count(variables: usize) -> usize {

@@ -10,6 +10,7 @@ use super::moderate::{freedom, moderate, Moderated, Statistics};
 use super::moments::{fourth_moments, EdgeMoments};
 use super::sample::{Pair, Sample, Scaled};
 use super::special::{ln_upper_normal, upper_normal_quantile};
+use super::units::Units;
 use super::{edge_count, edge_index};
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
@@ -43,8 +44,14 @@ pub struct NeighbourTests {
     pub sizes: [Vec<usize>; 2],
 }
 
-/// Test every edge, with penalties `deltas` (decreasing) times `sqrt(log d / n)`.
-pub fn neighbour_tests(pair: &Pair, deltas: &[f64], monitor: &Monitor) -> Result<NeighbourTests> {
+/// Test every edge, with penalties `deltas` (decreasing) times `sqrt(log d / n)`, and variances between
+/// `units` where there are any.
+pub fn neighbour_tests(
+    pair: &Pair,
+    deltas: &[f64],
+    units: Option<&Units>,
+    monitor: &Monitor,
+) -> Result<NeighbourTests> {
     let falling = deltas.windows(2).all(|two| two[0] > two[1]);
     let positive = deltas.iter().all(|delta| *delta > 0.0 && delta.is_finite());
     if deltas.is_empty() || !falling || !positive {
@@ -57,7 +64,14 @@ pub fn neighbour_tests(pair: &Pair, deltas: &[f64], monitor: &Monitor) -> Result
     let mut misfit = Vec::with_capacity(deltas.len());
     for delta in 0..deltas.len() {
         let (x, y) = (x.partial(delta, monitor)?, y.partial(delta, monitor)?);
-        let moderated = moderate(&difference(&x, &y, pair.rows()));
+        let mut tests = difference(&x, &y, pair.rows());
+        if let Some(units) = units {
+            let residuals = [&x.residuals, &y.residuals];
+            let (means, slopes) = ([&x.mean[..], &y.mean[..]], [&x.rho[..], &y.rho[..]]);
+            let spread = units.products(residuals, means, slopes, monitor)?;
+            (tests.variance, tests.freedom) = (spread.variance, spread.freedom);
+        }
+        let moderated = moderate(&tests);
         let now = tail_misfit(&moderated.z, pair.variables());
         let better = misfit.iter().all(|before| now < *before);
         misfit.push(now);
@@ -98,6 +112,10 @@ struct Partial {
     model: Vec<f64>,
     /// The fourth powers of influences, summed, over n^4.
     fourth: Vec<f64>,
+    /// What the regressions leave, the mean of its products, and by how much its scales count.
+    residuals: Sample,
+    mean: Vec<f64>,
+    rho: Vec<f64>,
 }
 
 impl<'a> Regressions<'a> {
@@ -136,6 +154,7 @@ impl<'a> Regressions<'a> {
         let threshold = 2.0 * ((d as f64).ln() / n).sqrt();
         let (mut variance, mut model) =
             (Vec::with_capacity(edge_count(d)), Vec::with_capacity(edge_count(d)));
+        let mut rhos = Vec::with_capacity(edge_count(d));
         let mut e = 0;
         for j in 1..d {
             for i in 0..j {
@@ -146,12 +165,14 @@ impl<'a> Regressions<'a> {
                     squares - c * c - rho * (moments.cubes[e] - 2.0 * c) + 0.25 * rho * rho * own;
                 variance.push(v.max(LEAST_VARIANCE) / (n - 2.0));
                 model.push((1.0 - rho * rho).powi(2) / n);
+                rhos.push(rho);
                 e += 1;
             }
         }
         let fourth = moments.fourths.iter().map(|value| value / n.powi(3)).collect();
         monitor.advance();
-        Ok(Partial { value, variance, model, fourth })
+        let mean = moments.product;
+        Ok(Partial { value, variance, model, fourth, residuals, mean, rho: rhos })
     }
 
     fn sizes(&self, delta: usize) -> Vec<usize> {
@@ -229,7 +250,7 @@ mod tests {
         let deltas = [2.0, 1.0, 0.5];
         let test = |x: &Array2<f64>, y: &Array2<f64>| {
             let pair = Pair::new(x.view(), y.view()).unwrap();
-            neighbour_tests(&pair, &deltas, &Monitor::new()).unwrap()
+            neighbour_tests(&pair, &deltas, None, &Monitor::new()).unwrap()
         };
         let (one, other) = (test(&x, &y), test(&y, &x));
         assert_eq!(one.chosen, other.chosen);
@@ -244,6 +265,6 @@ mod tests {
             }
         }
         let pair = Pair::new(x.view(), y.view()).unwrap();
-        assert!(neighbour_tests(&pair, &[1.0, 2.0], &Monitor::new()).is_err());
+        assert!(neighbour_tests(&pair, &[1.0, 2.0], None, &Monitor::new()).is_err());
     }
 }

@@ -7,6 +7,7 @@ use super::edge_count;
 use super::moderate::{freedom, moderate, Statistics};
 use super::moments::{fourth_moments, EdgeMoments};
 use super::sample::{Pair, Pool, Sample};
+use super::units::Units;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use ndarray::ArrayView2;
@@ -46,11 +47,12 @@ pub struct Null {
 }
 
 /// Test the samples as they are, and shuffles of them: each is the rows of both samples together (`x`
-/// first) that become `x`.
+/// first) that become `x`. `units` has the unit of each of these rows, where they have one.
 pub fn shuffle_null<'a>(
     x: ArrayView2<'a, f64>,
     y: ArrayView2<'a, f64>,
     shuffles: &[Vec<usize>],
+    units: Option<&[usize]>,
     monitor: &Monitor,
 ) -> Result<Null> {
     let pair = Pair::new(x, y)?;
@@ -63,15 +65,17 @@ pub fn shuffle_null<'a>(
     let count = edge_count(pair.variables()) * shuffles.len();
     let tail_from = if count > MOST_EXACT { TAIL_FROM } else { 0.0 };
     monitor.start(shuffles.len() + 1);
-    let one = |pair: &Pair| -> Result<Vec<f64>> {
-        let z = moderate(&empty_tests(pair, monitor)?).z;
+    let one = |pair: &Pair, x_rows: &[usize]| -> Result<Vec<f64>> {
+        let units = units.map(|units| divided_units(units, x_rows)).transpose()?;
+        let z = moderate(&empty_tests(pair, units.as_ref(), monitor)?).z;
         monitor.advance();
         Ok(z)
     };
-    let observed = see(&one(&pair)?);
+    let first: Vec<usize> = (0..x.nrows()).collect();
+    let observed = see(&one(&pair, &first)?);
     let parts: Vec<Part> = shuffles
         .par_iter()
-        .map(|shuffle| Ok(Part::new(&one(&pool.divided(shuffle))?, tail_from)))
+        .map(|shuffle| Ok(Part::new(&one(&pool.divided(shuffle), shuffle)?, tail_from)))
         .collect::<Result<_>>()?;
     let mut null = Null {
         count,
@@ -87,6 +91,22 @@ pub fn shuffle_null<'a>(
     }
     null.tail.par_sort_unstable_by(f64::total_cmp);
     Ok(null)
+}
+
+/// The units of the two samples that a shuffle makes: rows keep their order in both.
+fn divided_units(units: &[usize], x_rows: &[usize]) -> Result<Units> {
+    let mut is_x = vec![false; units.len()];
+    for row in x_rows {
+        match is_x.get_mut(*row) {
+            Some(mark) => *mark = true,
+            None => return Err(Error::Argument("every observation needs a unit".into())),
+        }
+    }
+    let pick = |wanted: bool| -> Vec<usize> {
+        let kept = units.iter().zip(&is_x).filter(|(_, is_x)| **is_x == wanted);
+        kept.map(|(unit, _)| *unit).collect()
+    };
+    Units::new(&pick(true), &pick(false))
 }
 
 fn bin_count(tail_from: f64) -> usize {
@@ -122,7 +142,7 @@ impl Part {
 }
 
 /// The tests of all edges at the empty support.
-pub fn empty_tests(pair: &Pair, monitor: &Monitor) -> Result<Statistics> {
+pub fn empty_tests(pair: &Pair, units: Option<&Units>, monitor: &Monitor) -> Result<Statistics> {
     let one = |sample: &Sample| -> Result<(EdgeMoments, Vec<f64>)> {
         Ok((EdgeMoments::new(sample, monitor)?, fourth_moments(sample)))
     };
@@ -148,6 +168,11 @@ pub fn empty_tests(pair: &Pair, monitor: &Monitor) -> Result<Statistics> {
             e += 1;
         }
     }
+    if let Some(units) = units {
+        let means = [&x.product[..], &y.product[..]];
+        let spread = units.products([&pair.x, &pair.y], means, means, monitor)?;
+        (tests.variance, tests.freedom) = (spread.variance, spread.freedom);
+    }
     Ok(tests)
 }
 
@@ -166,7 +191,7 @@ mod tests {
     }
 
     fn null_of(samples: &[Array2<f64>; 2], shuffles: &[Vec<usize>]) -> Result<Null> {
-        shuffle_null(samples[0].view(), samples[1].view(), shuffles, &Monitor::new())
+        shuffle_null(samples[0].view(), samples[1].view(), shuffles, None, &Monitor::new())
     }
 
     fn close(one: Seen, other: Seen) -> bool {
@@ -201,6 +226,27 @@ mod tests {
         let after = null_of(&apart, &shuffle).unwrap();
         assert!(close(after.observed, before.observed));
         assert!(!close(after.shuffles[0], before.shuffles[0]));
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
+    fn units_move_with_their_rows() {
+        let samples = samples(6);
+        let null = |shuffle: Vec<usize>, units: &[usize]| {
+            let (x, y) = (samples[0].view(), samples[1].view());
+            shuffle_null(x, y, &[shuffle], Some(units), &Monitor::new())
+        };
+        let units: Vec<usize> =
+            (0..31).map(|row| if row < 17 { row / 3 } else { row / 2 }).collect();
+        let same = null((0..17).collect(), &units).unwrap();
+        assert!(close(same.shuffles[0], same.observed));
+        // Turned around, units are as they were.
+        let turned = null((17..31).collect(), &units).unwrap();
+        assert!(close(turned.shuffles[0], same.observed));
+        let plain = null_of(&samples, &[(0..17).collect()]).unwrap();
+        assert!(!close(same.observed, plain.observed));
+        assert!(null((0..17).collect(), &units[..20]).is_err());
+        assert!(null((0..17).collect(), &[0; 31]).is_err());
     }
 
     #[test]

@@ -1,0 +1,322 @@
+# What is known about the observations beside their condition: covariates whose
+# effects are taken off, strata, units and pairs. All that is wrong with a
+# design is said here.
+
+# ---- what is asked for -----------------------------------------------------
+
+# The arguments of two_samples() that describe a design, or NULL for none.
+design_request <- function(adjust, adjust_common, strata, unit, pair) {
+    common <- check_flag(adjust_common, "adjust_common")
+    request <- list(adjust = adjust, strata = strata, unit = unit, pair = pair)
+    request <- request[!vapply(request, is.null, NA)]
+    if (length(request) == 0L) return(NULL)
+    if (!is.null(unit) && !is.null(pair)) {
+        stop_kliep(
+            "design", "`unit` and `pair` are both given.",
+            hint = paste("`pair` alone will do: all observations of a pair in",
+                         "one condition are one unit.")
+        )
+    }
+    c(request, list(common = common))
+}
+
+# What was asked for, looked up for all of `n` observations: the matrix of
+# covariates (`covariates`), the values of strata, units and pairs (`labels`),
+# what they are called, and the names of the columns that are in use.
+read_design <- function(request, known, n, known_as) {
+    if (is.null(request)) return(NULL)
+    asked <- request[intersect(c("strata", "unit", "pair"), names(request))]
+    labels <- Map(read_label, asked, names(asked), list(known), n, known_as)
+    adjust <- read_covariates(request$adjust, known, n, known_as)
+    named <- Filter(function(value) is_column_name(value, n), asked)
+    list(
+        covariates = adjust$matrix, labels = labels, common = request$common,
+        called = c(if (!is.null(adjust)) c(adjust = adjust$called),
+                   vapply(asked, label_name, "", n = n)),
+        used = unique(c(adjust$used, unlist(named, use.names = FALSE)))
+    )
+}
+
+label_name <- function(value, n) {
+    if (is_column_name(value, n)) value else ""
+}
+
+# One column by its name, or values.
+read_label <- function(value, arg, known, n, known_as) {
+    if (is_column_name(value, n) && !is.null(known)) {
+        value <- known_column(value, known, known_as, paste("for", arg))
+    }
+    if (isS4(value)) value <- as.vector(value)
+    if (is.atomic(value) && length(value) == n && is.null(dim(value))) {
+        return(as.character(value))
+    }
+    stop_kliep(
+        "design",
+        paste0("`", arg, "` must be the name of a column, or have one value ",
+               "for each of ", count_of(n, "observation"), ": got ",
+               describe(value), ".")
+    )
+}
+
+# `adjust` is a formula about known columns, or a data frame of covariates.
+read_covariates <- function(adjust, known, n, known_as) {
+    if (is.null(adjust)) return(NULL)
+    if (is.data.frame(adjust)) {
+        frame <- covariate_frame(~ ., adjust, n)
+        return(list(matrix = design_matrix(frame), used = character(),
+                    called = paste(names(adjust), collapse = " + ")))
+    }
+    check_adjust(adjust)
+    used <- intersect(all.vars(adjust), names(known))
+    for (name in setdiff(all.vars(adjust), used)) {
+        value <- get0(name, envir = environment(adjust))
+        if (is.null(value) || is.function(value)) {
+            known_column(name, known, known_as, "for adjust")
+        }
+    }
+    columns <- if (length(used) > 0L)
+        as.data.frame(lapply(known[used], plain_column), optional = TRUE)
+    frame <- covariate_frame(adjust, columns, n)
+    list(matrix = design_matrix(frame), used = used,
+         called = paste(deparse(adjust[[2L]]), collapse = " "))
+}
+
+# What stats says about a formula is passed on as what is wrong with it.
+covariate_frame <- function(formula, columns, n) {
+    frame <- tryCatch(
+        stats::model.frame(formula, columns, na.action = stats::na.pass,
+                           drop.unused.levels = TRUE),
+        error = function(condition) {
+            stop_kliep("design", paste0("`adjust` cannot be evaluated: ",
+                                        conditionMessage(condition), "."))
+        }
+    )
+    if (nrow(frame) != n) {
+        stop_kliep(
+            "design",
+            paste0("`adjust` must have one row for each of ",
+                   count_of(n, "observation"), ": got ", nrow(frame), ".")
+        )
+    }
+    frame
+}
+
+plain_column <- function(column) {
+    if (isS4(column)) as.vector(column) else column
+}
+
+check_adjust <- function(adjust) {
+    if (inherits(adjust, "formula") && length(adjust) == 2L &&
+        length(all.vars(adjust)) > 0L && !"." %in% all.vars(adjust)) {
+        return(invisible())
+    }
+    stop_kliep(
+        "design",
+        paste0("`adjust` must be a formula without a left side, or a data ",
+               "frame: got ", if (inherits(adjust, "formula"))
+                   paste0("`", paste(deparse(adjust), collapse = " "), "`")
+               else describe(adjust), "."),
+        hint = "Such as `~ batch + age`."
+    )
+}
+
+# One value only makes no covariate, and no contrasts either.
+design_matrix <- function(frame) {
+    several <- vapply(frame, function(column) {
+        length(dim(column)) == 2L ||
+            length(unique(column[!is.na(column)])) > 1L
+    }, NA)
+    terms <- attr(frame, "terms")
+    if (!all(several)) {
+        stop_kliep(
+            "design",
+            paste0("`adjust` has one value only in ",
+                   name_some(names(frame)[!several]), "."),
+            hint = "Leave it out: there is nothing to adjust for."
+        )
+    }
+    old <- options(na.action = "na.pass")
+    on.exit(options(old))
+    columns <- stats::model.matrix(terms, frame)
+    # Which term a column belongs to; a constant comes first, whatever they say.
+    structure(cbind(1, columns), term = c(0, attr(columns, "assign")))
+}
+
+# Observations about which something is missing.
+is_unknown <- function(read, n) {
+    missing <- rep(FALSE, n)
+    if (!is.null(read$covariates)) {
+        missing <- rowSums(is.na(read$covariates)) > 0
+    }
+    Reduce(function(missing, label) missing | is.na(label), read$labels,
+           missing)
+}
+
+# Conditions without those of observations about which something is missing.
+without_unknown <- function(group, read, values, na) {
+    if (is.null(read)) return(group)
+    unknown <- which(is_unknown(read, length(group)))
+    if (length(unknown) == 0L) return(group)
+    if (na != "omit") {
+        stop_kliep(
+            "design",
+            paste0(name_some(c(names(read$called))), " is missing for ",
+                   count_of(length(unknown), "observation"),
+                   "; the first is ", name_row(values, unknown[1L]), "."),
+            hint = "`na = \"omit\"` leaves these observations out."
+        )
+    }
+    replace(group, unknown, NA)
+}
+
+# ---- the design of two samples ---------------------------------------------
+
+# The samples with the effects of covariates taken off, and the design that
+# they carry. `rows` are the places of their observations in what was read.
+settle_design <- function(parts, read, rows) {
+    if (is.null(read)) return(list(parts = parts))
+    labels <- lapply(read$labels, function(label) {
+        lapply(rows, function(at) label[at])
+    })
+    design <- list()
+    if (!is.null(read$covariates)) {
+        adjusted <- take_off(parts, read, rows)
+        parts <- adjusted$parts
+        labels <- lapply(labels, function(label) Map(`[`, label, adjusted$kept))
+        design$adjust <- list(called = read$called[["adjust"]],
+                              common = read$common, lost = adjusted$lost)
+    }
+    # A pair that has lost one side to the covariates goes with it.
+    if (!is.null(labels$pair) && !is.null(design$adjust)) {
+        keep <- complete_pairs(labels$pair)
+        parts <- Map(function(part, at) part[at, , drop = FALSE], parts, keep)
+        labels <- lapply(labels, function(label) Map(`[`, label, keep))
+    }
+    for (name in names(labels)) {
+        design[[name]] <- c(list(called = read$called[[name]]), labels[[name]])
+    }
+    check_design(design, lapply(parts, nrow))
+    list(parts = parts, design = design)
+}
+
+complete_pairs <- function(pair) {
+    both <- intersect(pair$x, pair$y)
+    lapply(pair, function(label) which(label %in% both))
+}
+
+check_design <- function(design, n) {
+    if (!is.null(design$strata)) check_strata(design$strata)
+    if (!is.null(design$pair)) check_pair_labels(design$pair)
+    if (is.null(design$unit)) return(invisible())
+    check_unit_labels(design$unit, design$strata)
+    units <- vapply(design$unit[c("x", "y")], n_distinct, 1L)
+    if (min(units) < few_units) {
+        warn_kliep(
+            "units",
+            paste0(units[["x"]], " and ", count_of(units[["y"]], "unit"),
+                   ", and not ", n$x, " and ", count_of(n$y, "observation"),
+                   ", limit what can be found."),
+            hint = paste("Tests with fewer than 8 units in a condition have",
+                         "little power.")
+        )
+    }
+}
+
+# Below this many units in a sample, their number is said to limit.
+few_units <- 8L
+
+n_distinct <- function(label) length(unique(label))
+
+check_strata <- function(strata) {
+    alone <- c(setdiff(strata$x, strata$y), setdiff(strata$y, strata$x))
+    if (length(alone) == 0L) return(invisible())
+    stop_kliep(
+        "design",
+        paste0(count_of(length(alone), "stratum", "strata"),
+               " in one condition only: ", name_some(alone), "."),
+        hint = paste("Conditions are compared within strata: leave these",
+                     "observations out, or make the strata larger.")
+    )
+}
+
+check_pair_labels <- function(pair) {
+    alone <- c(setdiff(pair$x, pair$y), setdiff(pair$y, pair$x))
+    if (length(alone) > 0L) {
+        stop_kliep(
+            "design",
+            paste0(count_of(length(alone), "pair"), " in one condition only: ",
+                   name_some(alone), "."),
+            hint = "Leave these observations out."
+        )
+    }
+    if (n_distinct(pair$x) >= 6L) return(invisible())
+    stop_kliep(
+        "design",
+        paste0("`pair` needs at least 6 pairs to be shuffled: got ",
+               n_distinct(pair$x), "."),
+        hint = "Collect more."
+    )
+}
+
+check_unit_labels <- function(unit, strata) {
+    both <- intersect(unit$x, unit$y)
+    if (length(both) > 0L) {
+        stop_kliep(
+            "design",
+            paste0(count_of(length(both), "unit"), " in both conditions: ",
+                   name_some(both), "."),
+            hint = paste("Units belong to one condition; what is observed in",
+                         "both is a `pair`.")
+        )
+    }
+    units <- vapply(unit[c("x", "y")], n_distinct, 1L)
+    if (min(units) < 3L) {
+        stop_kliep(
+            "design",
+            paste0("`unit` needs at least 3 units in each condition: got ",
+                   units[["x"]], " and ", units[["y"]], "."),
+            hint = paste("How much units differ from each other cannot be told",
+                         "from fewer: collect more of them.")
+        )
+    }
+    if (is.null(strata)) return(invisible())
+    of <- function(labels) c(labels$x, labels$y)
+    strata <- split(of(strata), of(unit))
+    torn <- names(strata)[vapply(strata, n_distinct, 1L) > 1L]
+    if (length(torn) == 0L) return(invisible())
+    stop_kliep(
+        "design",
+        paste0(count_of(length(torn), "unit"), " in several strata: ",
+               name_some(torn), "."),
+        hint = "A unit changes places as a whole, and so within one stratum."
+    )
+}
+
+# A result says what it was adjusted for, and what changes places.
+format_design <- function(x) {
+    design <- x$samples$design
+    if (is.null(design)) return(NULL)
+    named <- function(part) {
+        if (nzchar(part$called)) paste0(" (", part$called, ")") else ""
+    }
+    numbers <- function(part) {
+        paste(n_distinct(part$x), "+", n_distinct(part$y))
+    }
+    paste0("  design     ", paste(c(
+        if (!is.null(design$adjust)) paste0(
+            "adjusted for ", design$adjust$called,
+            if (design$adjust$common) " in common", ", which costs ",
+            paste(design$adjust$lost, collapse = " + "), " observations"
+        ),
+        if (!is.null(design$strata)) paste0(
+            count_of(n_distinct(design$strata$x), "stratum", "strata"),
+            named(design$strata)
+        ),
+        if (!is.null(design$unit)) paste0(
+            numbers(design$unit), " units", named(design$unit)
+        ),
+        if (!is.null(design$pair)) paste0(
+            n_distinct(design$pair$x), " pairs", named(design$pair)
+        )
+    ), collapse = "; "))
+}

@@ -1,0 +1,187 @@
+# Designs that observations come in: how often anything is reported where
+# nothing has changed, and how much of what has changed is found, with the
+# design and with it ignored.
+
+# Finished runs are kept here, as those of the calibration are.
+designs_folder <- file.path("build", "designs")
+
+# Nothing was made on these seeds.
+designs_seeds <- 7000L
+
+bench_designs <- function(settings = designs_settings(), runs = 100L) {
+    dir.create(designs_folder, showWarnings = FALSE, recursive = TRUE)
+    do.call(rbind, lapply(names(settings), function(name) {
+        message("designs: ", name)
+        table <- do.call(rbind, lapply(c("level", "power"), function(what) {
+            do.call(rbind, lapply(seq_len(runs), function(run) {
+                design_run(name, settings[[name]], what,
+                           designs_seeds + run - 1L)
+            }))
+        }))
+        design_rows(name, table)
+    }))
+}
+
+# Each draws samples with `changed` edges that have changed, and has the
+# arguments that describe their design.
+designs_settings <- function() {
+    list(
+        "batch, in 50 % and 10 %" = batch_design,
+        "12 + 12 donors of 25 cells" = donor_design,
+        "the same, within donors" = within_design,
+        "150 pairs" = paired_design,
+        "spins in two strata, 80 % and 20 %" = strata_design,
+        "three groups of 150" = groups_design
+    )
+}
+
+# One data set by both ways: did they report anything, and what share of the
+# changed and of the reported edges is right.
+design_run <- function(name, draw, what, seed) {
+    file <- file.path(designs_folder, paste0(
+        gsub("[^a-z0-9]+", "-", tolower(name)), "-", what, "-", seed, ".rds"
+    ))
+    if (file.exists(file)) return(readRDS(file))
+    data <- with_seed(seed, draw(if (what == "power") 4 else 0))
+    one <- function(way) {
+        set.seed(seed)
+        found <- suppressWarnings(data$find(way == "used"))
+        data.frame(what = what, way = way, any = length(found) > 0L,
+                   power = if (what == "power") mean(data$truth %in% found) else
+                       NA,
+                   false = if (length(found) == 0L) 0 else
+                       mean(!found %in% data$truth))
+    }
+    run <- rbind(one("used"), one("ignored"))
+    saveRDS(run, file)
+    run
+}
+
+# The level is that of any edge at fdr = 0.1.
+design_rows <- function(name, table) {
+    do.call(rbind, lapply(c("used", "ignored"), function(way) {
+        none <- table[table$what == "level" & table$way == way, ]
+        some <- table[table$what == "power" & table$way == way, ]
+        error <- sqrt(0.1 * 0.9 / nrow(none))
+        spread <- function(values) stats::sd(values) / sqrt(length(values))
+        rbind(
+            bench_row(
+                paste0(name, ", ", way, ": any edge without a change"),
+                sprintf("%.2f (%.2f)", mean(none$any), error),
+                paste(nrow(none), "runs"),
+                if (way == "used") at_most(mean(none$any) - 2 * error, 0.1,
+                                           " within two errors")
+            ),
+            bench_row(
+                paste0(name, ", ", way, ": power; false share"),
+                sprintf("%.2f (%.2f); %.2f (%.2f)", mean(some$power),
+                        spread(some$power), mean(some$false),
+                        spread(some$false)),
+                paste(nrow(some), "runs")
+            )
+        )
+    }))
+}
+
+# ---- data ------------------------------------------------------------------
+
+edge_names <- function(table) {
+    paste(pmin(table$from, table$to), pmax(table$from, table$to))
+}
+
+# Two samples of a network of 15 variables.
+design_pair <- function(changed, n_x, n_y = n_x) {
+    gaussian_pair(calibration_setting(15, n_x, n_y = n_y, density = 0.1,
+                                      edge = 0.6, changed = changed))
+}
+
+# With the arguments of a design, or without.
+find_by_auto <- function(x, y, truth, ...) {
+    list(truth = edge_names(truth), find = function(used) {
+        arguments <- c(list(x, y, control = one_thread(), progress = FALSE),
+                       if (used) list(...))
+        edge_names(edges(do.call(kliep_auto, arguments)))
+    })
+}
+
+# A batch that shifts all variables, in half of the observations of one
+# condition and a tenth of the other.
+batch_design <- function(changed, n = 150) {
+    pair <- design_pair(changed, n)
+    batch <- rep(c(0, 1, 0, 1), round(c(0.5, 0.5, 0.9, 0.1) * n))
+    effect <- stats::rnorm(ncol(pair$x), 1.4, 0.3)
+    values <- rbind(pair$x, pair$y) + outer(batch, effect)
+    find_by_auto(values[1:n, ], values[n + 1:n, ], pair$truth,
+                 adjust = data.frame(batch = batch))
+}
+
+# Donors differ in their means by half as much as the cells of one of them do.
+donor_design <- function(changed, donors = 12, cells = 25, within = FALSE) {
+    n <- donors * cells
+    pair <- design_pair(changed, n)
+    unit <- rep(seq_len(2 * donors), each = cells)
+    loading <- stats::rnorm(ncol(pair$x))
+    effect <- outer(stats::rnorm(2 * donors), loading) +
+        matrix(stats::rnorm(2 * donors * ncol(pair$x)), 2 * donors)
+    values <- rbind(pair$x, pair$y) + effect[unit, ] / (2 * sqrt(2))
+    adjust <- if (within) data.frame(donor = factor(unit))
+    find_by_auto(values[1:n, ], values[n + 1:n, ], pair$truth, unit = unit,
+                 adjust = adjust)
+}
+
+# With what donors differ by taken off.
+within_design <- function(changed) donor_design(changed, within = TRUE)
+
+# Both sides of a pair share some of their variance.
+paired_design <- function(changed, n = 150) {
+    pair <- design_pair(changed, n)
+    shared <- 0.8 * matrix(stats::rnorm(length(pair$x)), n)
+    find_by_auto(pair$x + shared, pair$y + shared, pair$truth,
+                 pair = rep(seq_len(n), 2L))
+}
+
+# Spins that are coupled in one stratum and not in the other, where conditions
+# have the strata in other shares.
+strata_design <- function(changed, n = 250, d = 8, share = 0.8) {
+    sizes <- round(c(share, 1 - share) * n)
+    strong <- ising_chain(d, coupling = 0.6)
+    weak <- ising_chain(d, coupling = 0)
+    draw <- function(theta, n) sim_ising(theta, theta, n, threads = 1)$x
+    y <- rbind(draw(strong, sizes[2L]), draw(weak, sizes[1L]))
+    chosen <- if (changed > 0) ising_change(strong, 2, change = -0.8)
+    shift <- if (changed > 0) chosen - strong else 0 * strong
+    x <- rbind(draw(strong + shift, sizes[1L]), draw(weak + shift, sizes[2L]))
+    at <- which(as.matrix(shift) != 0 & upper.tri(as.matrix(shift)),
+                arr.ind = TRUE)
+    truth <- data.frame(from = colnames(x)[at[, 1L]],
+                        to = colnames(x)[at[, 2L]])
+    strata <- rep(c("s", "w", "s", "w"), c(sizes, rev(sizes)))
+    find_by_auto(x, y, truth, strata = strata)
+}
+
+# One group of three differs, if any; beside it, each pair by itself.
+groups_design <- function(changed, n = 150) {
+    pair <- design_pair(changed, n, 2 * n)
+    values <- rbind(pair$x, pair$y)
+    group <- rep(c("a", "b", "c"), each = n)
+    labelled <- function(found, contrast) {
+        if (nrow(found) == 0L) return(character())
+        paste(contrast, edge_names(found))
+    }
+    truth <- edge_names(pair$truth)
+    truth <- if (length(truth) > 0L) c(paste("b - a", truth),
+                                       paste("c - a", truth))
+    list(truth = truth, find = function(used) {
+        if (used) {
+            found <- edges(kliep_groups(values, group, control = one_thread(),
+                                        progress = FALSE))
+            return(labelled(found, found$contrast))
+        }
+        pairs <- list(c("b", "a"), c("c", "a"), c("c", "b"))
+        unlist(lapply(pairs, function(two) {
+            found <- kliep_auto(values, group = group, contrast = two,
+                                control = one_thread(), progress = FALSE)
+            labelled(edges(found), paste(two, collapse = " - "))
+        }))
+    })
+}
