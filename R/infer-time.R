@@ -103,7 +103,8 @@
 #' Where nothing changed, edges were reported in no more than a tenth of the
 #' series there, but the global test was too eager: with a persistence of 0.8
 #' its p-value was at most 0.1 in a fifth of them. Each figure is of 20 to 60
-#' series.
+#' series; the length of blocks was settled on some of those with dependent
+#' rows, for which they are therefore optimistic.
 #'
 #' @param series The observations, in the order of time: a matrix or data frame
 #'   with variables in columns.
