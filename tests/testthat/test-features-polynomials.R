@@ -27,7 +27,8 @@ test_that("observations held out get the polynomials of the fit", {
     train <- lapply(polynomial_pair, function(sample) unname(sample[1:40, ]))
     new <- lapply(polynomial_pair, function(sample) unname(sample[41:60, ]))
     path <- polynomial_path(train)
-    problem <- new_problem(path$spec, samples_of(path))
+    problem <- c(new_problem(path$spec, samples_of(path)),
+                 score = "likelihood")
     expect_equal(refit_scores(problem, train, new, path$lambda2),
                  holdout_scores(path, new$x, new$y))
     # Row by row or together: those at hand make no difference.

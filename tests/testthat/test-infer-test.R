@@ -248,7 +248,9 @@ test_that("where nothing has changed, hardly anything is kept", {
     })
     detected <- vapply(runs, function(test) nrow(test$edges) > 0, NA)
     found <- vapply(runs, function(test) nrow(edges(test)) > 0, NA)
-    expect_gte(sum(detected), 4)
+    # The selection by itself detects edges in few of them, the test in fewer.
+    expect_gte(sum(detected), 1)
+    expect_lte(sum(detected), 4)
     expect_lte(sum(found), 1)
     p_value <- vapply(runs, function(test) test$global$p_value, 1)
     expect_lte(sum(p_value <= 0.05), 3)
