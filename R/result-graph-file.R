@@ -262,16 +262,6 @@ gexf_lines <- function(tables) {
 
 # ---- JSON ------------------------------------------------------------------
 
-json_text <- function(text) {
-    text <- gsub("\\", "\\\\", text, fixed = TRUE)
-    text <- gsub("\"", "\\\"", text, fixed = TRUE)
-    for (code in 1:31) {
-        text <- gsub(intToUtf8(code), sprintf("\\u%04x", code), text,
-                     fixed = TRUE)
-    }
-    paste0("\"", text, "\"")
-}
-
 json_value <- function(value) {
     if (is.numeric(value) || is.logical(value)) format_value(value) else
         json_text(format_value(value))
@@ -295,7 +285,7 @@ json_objects <- function(table, first = list()) {
 }
 
 # Elements of an array, one to a line.
-json_array <- function(elements) {
+json_column <- function(elements) {
     paste0("[", paste(elements, collapse = ",\n"), "]")
 }
 
@@ -319,8 +309,8 @@ cyjs_lines <- function(tables) {
       "\"target_cytoscapejs_version\":\"~2.1\",",
       paste0("\"data\":", json_objects(as.data.frame(t(tables$about))), ","),
       "\"elements\":{",
-      paste0("\"nodes\":", json_array(wrap(nodes)), ","),
-      paste0("\"edges\":", json_array(wrap(edges))), "}", "}")
+      paste0("\"nodes\":", json_column(wrap(nodes)), ","),
+      paste0("\"edges\":", json_column(wrap(edges))), "}", "}")
 }
 
 # The aspects in order, with their sizes before them and the status last.
@@ -354,12 +344,12 @@ cx2_lines <- function(tables) {
         networkAttributes = json_objects(about), nodes = nodes, edges = links
     )
     blocks <- paste0("{\"", names(aspects), "\":",
-                     vapply(aspects, json_array, ""), "}")
+                     vapply(aspects, json_column, ""), "}")
     sizes <- paste0("{\"name\":\"", names(aspects), "\",\"elementCount\":",
                     lengths(aspects), "}")
-    json_array(c(
+    json_column(c(
         "{\"CXVersion\":\"2.0\",\"hasFragments\":false}",
-        paste0("{\"metaData\":", json_array(sizes), "}"), blocks,
+        paste0("{\"metaData\":", json_column(sizes), "}"), blocks,
         "{\"status\":[{\"error\":\"\",\"success\":true}]}"
     ))
 }

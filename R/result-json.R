@@ -1,4 +1,5 @@
-# Values as JSON, safe within a page: what the script of a report is given.
+# Values as JSON, safe within a page: what the script of a report is given, and
+# the text of graph files.
 
 # A list with names is an object, one without an array. A vector is an array,
 # also of one value, unless json_one() says that it is a value. What is missing
