@@ -59,7 +59,7 @@ browser_call <- function(browser, method, ..., session = TRUE) {
 }
 
 # The next message; an event is noted.
-browser_read <- function(browser, timeout = 30) {
+browser_read <- function(browser, timeout = 600) {
     limit <- Sys.time() + timeout
     repeat {
         line <- browser$process$read_output_lines(1L)
@@ -104,10 +104,25 @@ open_page <- function(browser, file, width = 1200, dark = FALSE) {
         list(name = "prefers-reduced-motion", value = "reduce")
     ))
     address <- utils::URLencode(paste0("file://", normalizePath(file)))
+    on_page(browser, "window.left = true")
     browser_call(browser, "Page.navigate", url = address)
-    browser_event(browser, "Page.loadEventFired")
+    await_page(browser)
     browser_call(browser, "Page.bringToFront")
     invisible(address)
+}
+
+# A load event may be that of the page before, which is empty at first.
+await_page <- function(browser) {
+    until <- Sys.time() + 600
+    repeat {
+        there <- tryCatch(on_page(browser, paste(
+            "!window.left && location.protocol === 'file:' &&",
+            "document.readyState === 'complete'"
+        )), error = function(condition) FALSE)
+        if (isTRUE(there)) return(invisible())
+        if (Sys.time() > until) stop("The page has not opened.")
+        Sys.sleep(0.02)
+    }
 }
 
 open_tab <- function(browser) {

@@ -486,9 +486,13 @@ test_that("leukaemias, from the ExpressionSet to the browser", {
                                 "'#edge-table .count').textContent"))
     }
     expect_equal(tally(), paste(count, "of", count))
-    # Search for one variable, and sort what is left by weight.
-    name <- on_page(browser, paste0("document.querySelector(",
-                                    "'#edge-table tbody th').textContent"))
+    # Search for the variable with most edges, and sort these by weight.
+    ends <- unlist(on_page(browser, paste0(
+        "Array.from(document.querySelectorAll('#edge-table tbody tr'), ",
+        "function (row) { return [row.cells[0].textContent, ",
+        "row.cells[1].textContent]; })"
+    )))
+    name <- names(which.max(table(ends)))
     click_on(browser, "#edge-table input")
     type_text(browser, toupper(name))
     click_on(browser, "#edge-table thead th:nth-child(3) button")

@@ -49,7 +49,7 @@ test_that("cross-validation is the mean over folds that anyone can repeat", {
         expect_equal(coef(chosen), coef(full, full$lambda2[best]))
         expect_equal(edges(chosen), edges(full, full$lambda2[best])[1:3])
         expect_identical(chosen$path$variables, full$variables)
-        sparse <- select_by(method, folds = 3, rule = "1se")
+        sparse <- select_by(method, folds = 3, repeats = 1, rule = "1se")
         near <- which(rowMeans(by_hand) >= rowMeans(by_hand)[best] -
                           chosen$scores$se[best])
         expect_identical(which(sparse$scores$selected), near[1])
