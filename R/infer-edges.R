@@ -82,11 +82,12 @@
 #' of one of its variables does: `standardize = "none"` or `"pooled"` compares
 #' coefficients in one scale for both samples.
 #'
-#' With many coefficients for each edge that scale shows: on [sim_diamond()] with
-#' 9 variables, 500 observations in each sample and `feat_polynomial(4)`, 6
+#' With many coefficients for each edge that scale shows: on [sim_diamond()]
+#' with 9 variables, 500 observations in each sample and `feat_polynomial(4)`, 6
 #' coefficients for each edge, more than a fifth of the edges reported at
-#' `fdr = 0.1` were false, most of them unchanged edges beside changed ones. With
-#' `standardize = "pooled"` the rate was kept. See `vignette("calibration")`.
+#' `fdr = 0.1` were false, many of them unchanged edges beside changed ones.
+#' With `standardize = "pooled"` the rate was kept. See
+#' `vignette("calibration")`.
 #'
 #' Fitted coefficients use up observations, and statistics are reduced by the
 #' share that they use (Sur, Chen and Candes 2019).

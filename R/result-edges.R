@@ -264,3 +264,51 @@ print_kept <- function(kept, most) {
     left <- nrow(kept) - most
     if (left > 0L) cat("... and ", left, " more\n", sep = "")
 }
+
+#' The edges that change over time
+#'
+#' The edges that [kliep_time()] reports, smallest p-value first, with the times
+#' between which they change; or those that change at one time.
+#'
+#' @param object The result of [kliep_time()].
+#' @param at A time: the edges that change there, by the nearest time of
+#'   `object$rates`, with their rates at that time. `NULL` for all edges that
+#'   change at any time.
+#' @param all List the edges that are not reported, too, without rates? The
+#'   column `changed` says which are reported.
+#' @param lambda2 Not used.
+#' @param ... Must be empty.
+#' @return A data frame with one row for each edge: `from`, `to`, `weight`,
+#'   `se`, `lower` and `upper` (the rate where it is surest to differ from zero,
+#'   and its interval at that time), `start`, `peak` and `end` (between which
+#'   times it changes, and where the rate is surest), `p_value` and `q_value`,
+#'   which hold for the edge over all times; with `all` also `changed`. With
+#'   `at`, `time` stands in place of `start`, `peak` and `end`, and
+#'   `p_adjusted`, which holds for all times of an edge, in place of both
+#'   others.
+#' @export
+#' @examples
+#' set.seed(1)
+#' drifting <- sim_drift(d = 6, n = 600, n_changed = 1, change = 0.5)
+#' found <- kliep_time(drifting$series)
+#' edges(found)
+#' edges(found, at = 0.5)
+edges.kliep_time <- function(object, lambda2 = NULL, at = NULL, all = FALSE,
+                             ...) {
+    check_dots(list(...), names(formals()), "edges")
+    if (!is.null(lambda2)) {
+        stop_kliep("argument", paste("`kliep_time()` has no path: `lambda2`",
+                                     "must be NULL."))
+    }
+    all <- check_flag(all, "all")
+    if (!is.null(at)) return(edges_at(object, at))
+    if (!all) return(object$spans)
+    table <- object$estimates[order(object$estimates$p_value), ]
+    row <- match(edge_text(table), edge_text(object$spans))
+    added <- setdiff(names(object$spans), c("from", "to", "p_value",
+                                            "q_value"))
+    table <- data.frame(table[c("from", "to")], object$spans[row, added],
+                        table[c("p_value", "q_value", "changed")])
+    rownames(table) <- NULL
+    table
+}

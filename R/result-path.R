@@ -330,9 +330,8 @@ edge_entries <- function(object) {
 }
 
 check_steps <- function(i, n) {
-    known <- (is.numeric(i) && !anyNA(i) && all(abs(i) <= n) &&
-                  (all(i >= 0) || all(i <= 0))) ||
-        (is.logical(i) && !anyNA(i) && length(i) == n)
+    known <- !anyNA(i) && (is.numeric(i) && is_within(i, n) ||
+                               is.logical(i) && length(i) == n)
     steps <- if (known) sort(unique(seq_len(n)[i]))
     if (length(steps) > 0L) return(steps)
     stop_kliep(
@@ -342,6 +341,9 @@ check_steps <- function(i, n) {
         hint = "Such as `path[1:5]`."
     )
 }
+
+# Numbers to take, or numbers to leave out.
+is_within <- function(i, n) all(abs(i) <= n) && (all(i >= 0) || all(i <= 0))
 
 #' The number of observations
 #'

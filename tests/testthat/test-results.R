@@ -4,8 +4,8 @@
 test_that("every result has every method, and none is R's default", {
     results <- result_objects()[c("path", "change", "select", "auto", "test",
                                   "stability", "inference", "tests", "windows",
-                                  "groups", "time", "flasso", "glasso", "dtrace",
-                                  "moment",
+                                  "groups", "time", "flasso", "glasso",
+                                  "dtrace", "moment",
                                   "is_flasso", "is_glasso")]
     verbs <- c("coef", "summary", "as.data.frame", "edges", "tidy", "glance",
                "plot", "print", "format")
