@@ -330,8 +330,8 @@ edge_entries <- function(object) {
 }
 
 check_steps <- function(i, n) {
-    known <- !anyNA(i) && (is.numeric(i) && is_within(i, n) ||
-                               is.logical(i) && length(i) == n)
+    known <- is.numeric(i) && !anyNA(i) && is_within(i, n) ||
+        is.logical(i) && !anyNA(i) && length(i) == n
     steps <- if (known) sort(unique(seq_len(n)[i]))
     if (length(steps) > 0L) return(steps)
     stop_kliep(
