@@ -244,13 +244,12 @@ test_that("where nothing has changed, hardly anything is kept", {
     set.seed(1)
     runs <- lapply(1:16, function(run) {
         pair <- sim_gaussian(d = 6, n = 60, n_changed = 0)
-        kliep_test(pair$x, pair$y, n_perm = 19, nlambda = 6)
+        # Where nothing is detected there would be nothing to keep.
+        kliep_test(pair$x, pair$y, n_perm = 19, lambda2 = c(0.3, 0.2))
     })
     detected <- vapply(runs, function(test) nrow(test$edges) > 0, NA)
     found <- vapply(runs, function(test) nrow(edges(test)) > 0, NA)
-    # The selection by itself detects edges in few of them, the test in fewer.
-    expect_gte(sum(detected), 1)
-    expect_lte(sum(detected), 4)
+    expect_gte(sum(detected), 4)
     expect_lte(sum(found), 1)
     p_value <- vapply(runs, function(test) test$global$p_value, 1)
     expect_lte(sum(p_value <= 0.05), 3)
