@@ -48,7 +48,9 @@ as_samples <- function(found, features, least = 2L) {
         samples <- check_samples(found$x, found$y, features, least)
         return(c(samples, found["design"][!is.null(found$design)]))
     }
-    coded <- !is.null(samples$coding) || !identical(features$family, "ising")
+    stop_mixed_codes(samples$coding, features)
+    coded <- is_mixed_coding(samples$coding) || !is_mixed(features) &&
+        (!is.null(samples$coding) || !identical(features$family, "ising"))
     if (coded && min(observations_of(samples)) >= least) return(samples)
     named <- lapply(samples[c("x", "y")], function(sample) {
         colnames(sample) <- samples$variables
@@ -56,6 +58,17 @@ as_samples <- function(found, features, least = 2L) {
     })
     c(check_samples(named$x, named$y, features, least),
       samples["design"][!is.null(samples$design)])
+}
+
+# The numbers of levels are no values for other features.
+stop_mixed_codes <- function(coding, features) {
+    if (!is_mixed_coding(coding) || is_mixed(features)) return(invisible())
+    stop_kliep(
+        "features",
+        paste("This result carries columns of several types, which other",
+              "features cannot use."),
+        hint = "Give the samples themselves, or use `feat_mixed()`."
+    )
 }
 
 # A path that carries its samples, unless its control says otherwise, and knows

@@ -127,8 +127,8 @@ notice_twins <- function(samples) {
 
 # Ranks and spins do not care for large counts.
 notice_counts <- function(samples, features) {
-    if (is_ranked(features) || identical(features$family, "ising") ||
-        !are_raw_counts(samples)) {
+    if (is_ranked(features) || is_mixed(features) ||
+        identical(features$family, "ising") || !are_raw_counts(samples)) {
         return(invisible())
     }
     largest <- max(samples$x, samples$y)

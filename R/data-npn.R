@@ -150,13 +150,28 @@ check_npn_threshold <- function(threshold, method) {
 # are of ranks, with what further observations need (`margins`), and as they are
 # for all other features. Every fit begins here, on whatever rows it is given.
 score_samples <- function(samples, features, standardize) {
-    if (!is_ranked(features)) return(samples)
+    at <- ranked_columns(features, ncol(samples$x))
+    if (length(at) == 0L) return(samples)
     pooled <- standardize == "pooled"
-    parts <- samples[c("x", "y")]
-    samples[c("x", "y")] <- npn_samples(parts, normal_scores, pooled)
+    parts <- lapply(samples[c("x", "y")], function(part) {
+        part[, at, drop = FALSE]
+    })
+    scores <- npn_samples(parts, normal_scores, pooled)
+    samples$x[, at] <- scores$x
+    samples$y[, at] <- scores$y
     if (pooled) parts[] <- list(rbind(parts$x, parts$y))
-    samples$margins <- lapply(parts, sort_columns)
+    samples$margins <- lapply(parts, function(part) {
+        structure(sort_columns(part), columns = at)
+    })
     samples
+}
+
+# The columns that have normal scores: all, those that are numeric, or none.
+ranked_columns <- function(features, d) {
+    if (is_mixed(features)) return(unname(which(scored_columns(
+        features$columns
+    ))))
+    if (is_ranked(features)) seq_len(d) else integer()
 }
 
 normal_scores <- function(sample) npn_sample(sample, "shrinkage", NULL)
@@ -171,9 +186,11 @@ sort_columns <- function(sample) {
 score_newdata <- function(newdata, margin) {
     if (is.null(margin)) return(newdata)
     scores <- normal_scores(margin)
-    for (u in seq_len(ncol(newdata))) {
-        known <- !duplicated(margin[, u])
-        newdata[, u] <- stats::approx(margin[known, u], scores[known, u],
+    columns <- attr(margin, "columns")
+    for (k in seq_along(columns)) {
+        u <- columns[k]
+        known <- !duplicated(margin[, k])
+        newdata[, u] <- stats::approx(margin[known, k], scores[known, k],
                                       newdata[, u], rule = 2)$y
     }
     newdata

@@ -6,7 +6,8 @@
 # Ising features bring their own coding of what a column holds.
 check_samples <- function(x, y, features = NULL, least = 2L) {
     stop_transposed(x, y)
-    coded <- if (identical(features$family, "ising")) code_two_valued(x, y)
+    coded <- if (is_mixed(features)) code_mixed(x, y, features) else
+        if (identical(features$family, "ising")) code_two_valued(x, y)
     x <- check_sample(if (is.null(coded)) x else coded$x, "x", least)
     y <- check_sample(if (is.null(coded)) y else coded$y, "y", least)
     y <- match_columns(x, y)
@@ -175,8 +176,17 @@ stop_other_columns <- function(x, y) {
     )
 }
 
+# The columns that are standardised.
+scaled_part <- function(samples, features) {
+    if (!is_mixed(features)) return(samples)
+    at <- scored_columns(features$columns)
+    list(x = samples$x[, at, drop = FALSE], y = samples$y[, at, drop = FALSE],
+         variables = samples$variables[at])
+}
+
 # A constant column cannot be divided by its standard deviation.
 check_constant <- function(samples, standardize) {
+    if (ncol(samples$x) == 0L) return(invisible())
     if (standardize == "within") {
         apart <- tells_samples_apart(samples$x, samples$y)
         stop_conditions(samples$variables[apart])

@@ -222,13 +222,14 @@ kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
 test_all_edges <- function(found, spec, how, call) {
     samples <- as_samples(found, spec$features, least = 10L)
     notice_samples(found, samples, spec$features)
+    spec$features <- with_columns(spec$features, samples$coding)
     spec <- settle_spec(spec, samples$variables)
     closed <- has_closed_form(spec$features)
     if (closed) {
         check_within(spec)
         refuse_strata(samples$design)
     }
-    check_constant(samples, spec$standardize)
+    check_constant(scaled_part(samples, spec$features), spec$standardize)
     n_perm <- check_layout_n_perm(how$n_perm, layout_of(samples), alike = TRUE)
     changes <- if (closed) {
         find_closed_changes(samples, spec, how$fdr, n_perm, how$progress)
@@ -314,9 +315,11 @@ new_kliep_infer <- function(changes, spec, samples, level, call) {
             support = named_support(changes$support, samples$variables),
             null = changes$null,
             diagnostics = changes$diagnostics,
+            coefficients = changes$coefficients,
             spec = spec,
             variables = samples$variables,
             n = observations_of(samples),
+            coding = samples$coding,
             call = call
         )
     )
