@@ -94,7 +94,7 @@ stop_conditions <- function(columns) {
 # `found` is what a user gave, `samples` what was made of it, and `features` are
 # those that are fitted. Of the samples of a result all this has been said.
 notice_samples <- function(found, samples, features) {
-    if (!is.null(found$result)) return(invisible())
+    if (!is.null(found$result) || has_gaps(samples)) return(invisible())
     notice_twins(samples)
     notice_counts(samples, features)
 }

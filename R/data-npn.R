@@ -95,9 +95,19 @@ npn_sample <- function(sample, method, threshold) {
     if (method == "skeptic") return(skeptic_correlation(sample))
     scores <- function(ranks) npn_scores(ranks, method, threshold)
     unit <- stats::sd(scores(seq_len(nrow(sample))))
-    transformed <- scores(apply(sample, 2L, rank)) / unit
+    transformed <- if (anyNA(sample)) known_ranks(sample, method, threshold)
+    else scores(apply(sample, 2L, rank)) / unit
     dimnames(transformed) <- dimnames(sample)
     transformed
+}
+
+# Each column by the ranks of its values that are there.
+known_ranks <- function(sample, method, threshold) {
+    apply(sample, 2L, function(column) {
+        known <- !is.na(column)
+        own <- matrix(column[known])
+        replace(column, known, npn_sample(own, method, threshold))
+    })
 }
 
 npn_scores <- function(ranks, method, threshold) {
@@ -176,9 +186,11 @@ ranked_columns <- function(features, d) {
 
 normal_scores <- function(sample) npn_sample(sample, "shrinkage", NULL)
 
-# The distribution of every variable, without which values go together.
+# The distribution of every variable, without which values go together. Columns
+# with gaps end in missing values.
 sort_columns <- function(sample) {
-    matrix(apply(sample, 2L, sort), nrow(sample), ncol(sample))
+    matrix(apply(sample, 2L, sort, na.last = TRUE), nrow(sample),
+           ncol(sample))
 }
 
 # Further observations by the scores of a sample that was fitted: on a line
@@ -189,7 +201,7 @@ score_newdata <- function(newdata, margin) {
     columns <- attr(margin, "columns")
     for (k in seq_along(columns)) {
         u <- columns[k]
-        known <- !duplicated(margin[, k])
+        known <- !duplicated(margin[, k]) & !is.na(margin[, k])
         newdata[, u] <- stats::approx(margin[known, k], scores[known, k],
                                       newdata[, u], rule = 2)$y
     }

@@ -35,6 +35,10 @@ fit_problem <- function(problem, samples, call = NULL, on_progress = NULL) {
 
 fit_in_rust <- function(problem, samples, on_progress) {
     spec <- problem$spec
+    if (has_gaps(samples)) {
+        return(fit_pairwise(samples, problem,
+                            problem_settings(problem, samples), on_progress))
+    }
     samples <- score_samples(samples, spec$features, spec$standardize)
     check_observations(problem, samples)
     settings <- problem_settings(problem, samples)

@@ -136,13 +136,15 @@ all_two_valued <- function(columns) {
 
 # Of every column; NaN where it does not vary.
 excess_kurtosis <- function(values) {
-    centred <- sweep(values, 2L, colMeans(values))
-    kurtosis <- colMeans(centred^4) / colMeans(centred^2)^2 - 3
+    means <- function(values) colMeans(values, na.rm = TRUE)
+    centred <- sweep(values, 2L, means(values))
+    kurtosis <- means(centred^4) / means(centred^2)^2 - 3
     kurtosis[is.finite(kurtosis)]
 }
 
 is_counts <- function(values) {
-    all(values >= 0) && all(values == round(values))
+    all(values >= 0, na.rm = TRUE) &&
+        all(values == round(values), na.rm = TRUE)
 }
 
 # ---- reasons ---------------------------------------------------------------

@@ -352,7 +352,12 @@ logistic_null <- function(model, shuffles, control, on_progress = NULL) {
     statistic <- matrix(statistic, ncol = length(drawn))[model$tested, ,
                                                          drop = FALSE]
     log_p <- chisq_tail(statistic, model$sizes[model$tested])
-    z <- matrix(group_z(list(log_p = log_p)), ncol = length(drawn))
+    null_of_shuffles(matrix(group_z(list(log_p = log_p)),
+                            ncol = length(drawn)))
+}
+
+# |z| of all edges, in the data and in every shuffle: a column for each.
+null_of_shuffles <- function(z) {
     largest <- apply(z, 2L, max)
     squares <- colSums(z^2)
     list(count = length(z) - nrow(z), tail = sort(z[, -1L]), tail_from = 0,

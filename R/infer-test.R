@@ -165,6 +165,7 @@ kliep_test <- function(x, y = NULL, spec = NULL, n_perm = 100, alpha = 0.05,
                        checkpoint = NULL, progress = interactive(), ...) {
     call <- match.call()
     found <- take_samples(x, y, list(...))
+    stop_gaps(found, "kliep_test")
     check_dots(found$rest, c(names(formals()), sample_arguments(),
                              spec_arguments()), "kliep_test")
     rules <- list(

@@ -271,7 +271,8 @@ refit_all <- function(problem, samples) {
 # small fit.
 refit_scores <- function(problem, samples, new, lambda2) {
     spec <- problem$spec
-    if (is_baseline(problem) || is_table(spec$features)) {
+    if (is_baseline(problem) || is_table(spec$features) ||
+        has_gaps(samples) || has_gaps(new)) {
         path <- refit(problem, samples, lambda2)
         scores <- path_scores(path, new$x, new$y, problem$score)
         return(scores[seq_along(lambda2), ])

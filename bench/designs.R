@@ -8,14 +8,16 @@ designs_folder <- file.path("build", "designs")
 # Nothing was made on these seeds.
 designs_seeds <- 7000L
 
-bench_designs <- function(settings = designs_settings(), runs = 100L) {
+bench_designs <- function(settings = c(designs_settings(), mixed_settings()),
+                          runs = 100L) {
     dir.create(designs_folder, showWarnings = FALSE, recursive = TRUE)
     do.call(rbind, lapply(names(settings), function(name) {
         message("designs: ", name)
+        first <- attr(settings[[name]], "seeds")
+        if (is.null(first)) first <- designs_seeds
         table <- do.call(rbind, lapply(c("level", "power"), function(what) {
             do.call(rbind, lapply(seq_len(runs), function(run) {
-                design_run(name, settings[[name]], what,
-                           designs_seeds + run - 1L)
+                design_run(name, settings[[name]], what, first + run - 1L)
             }))
         }))
         design_rows(name, table)
