@@ -243,7 +243,10 @@ test_groups <- function(model, support, null, control, level) {
     z <- group_z(tests$groups[model$tested, ])
     p_value <- p_from_null(z, null)
     # What cannot be tested, such as a constant, has not changed.
-    p_value[is.na(tests$groups$statistic[model$tested])] <- 1
+    none <- c(which(is.na(tests$groups$statistic[model$tested])),
+              model$untested)
+    z[none] <- 0
+    p_value[none] <- 1
     list(support = support, groups = groups, fitted = fitted, tests = tests,
          z = z, p_value = p_value,
          found = stats::p.adjust(p_value, "BH") <= level)
@@ -349,9 +352,10 @@ logistic_null <- function(model, shuffles, control, on_progress = NULL) {
                                do.call(cbind, drawn), control$threads,
                                on_progress)
     }
-    statistic <- matrix(statistic, ncol = length(drawn))[model$tested, ,
+    tested <- setdiff(model$tested, model$untested)
+    statistic <- matrix(statistic, ncol = length(drawn))[tested, ,
                                                          drop = FALSE]
-    log_p <- chisq_tail(statistic, model$sizes[model$tested])
+    log_p <- chisq_tail(statistic, model$sizes[tested])
     null_of_shuffles(matrix(group_z(list(log_p = log_p)),
                             ncol = length(drawn)))
 }
