@@ -76,8 +76,9 @@ flasso_path <- function(x, y = NULL, lambda1 = 0.1, lambda2 = NULL,
                         standardize = c("within", "pooled", "none"),
                         symmetrize = c("and", "or", "mean"),
                         control = kliep_control(), progress = interactive(),
-                        ...) {
+                        ..., lambda) {
     call <- match.call()
+    refuse_lambda(!missing(lambda), names(formals()), "flasso_path")
     found <- find_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments()),
                "flasso_path")

@@ -92,10 +92,11 @@ is_glasso_path <- function(x, y = NULL, features = feat_gaussian(),
                            standardize = c("within", "pooled", "none"),
                            points = 70000, scale = 1, seed = NULL,
                            control = kliep_control(),
-                           progress = interactive(), ...) {
+                           progress = interactive(), ..., lambda) {
     call <- match.call()
+    refuse_lambda(!missing(lambda), names(formals()), "is_glasso_path")
     found <- find_samples(x, y, list(...))
-    given <- mget(setdiff(names(formals()), c("x", "y", "...")))
+    given <- mget(setdiff(names(formals()), c("x", "y", "...", "lambda")))
     importance_path("is_glasso", found, given, call)
 }
 
@@ -107,10 +108,11 @@ is_flasso_path <- function(x, y = NULL, features = feat_gaussian(),
                            standardize = c("within", "pooled", "none"),
                            points = 70000, scale = 1, seed = NULL,
                            control = kliep_control(),
-                           progress = interactive(), ...) {
+                           progress = interactive(), ..., lambda) {
     call <- match.call()
+    refuse_lambda(!missing(lambda), names(formals()), "is_flasso_path")
     found <- find_samples(x, y, list(...))
-    given <- mget(setdiff(names(formals()), c("x", "y", "...")))
+    given <- mget(setdiff(names(formals()), c("x", "y", "...", "lambda")))
     importance_path("is_flasso", found, given, call)
 }
 

@@ -228,9 +228,7 @@ kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                        control = kliep_control(),
                        progress = interactive(), spec = NULL, ..., lambda) {
     call <- match.call()
-    if (!missing(lambda)) {
-        stop_other_word("lambda", names(formals()), "kliep_path")
-    }
+    refuse_lambda(!missing(lambda), names(formals()), "kliep_path")
     given <- given_settings()
     found <- take_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments()),
@@ -247,9 +245,7 @@ kliep_change <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                          lambda2, ..., progress = interactive(), spec = NULL,
                          lambda) {
     call <- match.call()
-    if (!missing(lambda)) {
-        stop_other_word("lambda", names(formals()), "kliep_change")
-    }
+    refuse_lambda(!missing(lambda), names(formals()), "kliep_change")
     given <- given_settings()
     found <- take_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments(),
