@@ -13,9 +13,9 @@ write_page <- function(text, file) {
 
 # ---- formulas --------------------------------------------------------------
 
-# Not in what a page shows as code.
+# Not in what a page shows as code, nor in what it says about itself.
 formula_pattern <- paste0(
-    "(?s)<(pre|code|script)\\b.*?</\\1>(*SKIP)(*FAIL)|",
+    "(?s)<(head|pre|code|script)\\b.*?</\\1>(*SKIP)(*FAIL)|",
     "\\\\\\(.+?\\\\\\)|\\\\\\[.+?\\\\\\]|\\$\\$.+?\\$\\$"
 )
 
@@ -28,12 +28,15 @@ is_display <- function(formula) !startsWith(formula, "\\(")
 # TeX without its delimiters, as it was written.
 plain_tex <- function(formula) {
     tex <- substr(formula, 3L, nchar(formula) - 2L)
-    entities <- c("&lt;" = "<", "&gt;" = ">", "&quot;" = "\"", "&#39;" = "'",
-                  "&amp;" = "&")
+    # pkgdown escapes some twice.
+    entities <- c("&amp;" = "&", "&lt;" = "<", "&gt;" = ">", "&quot;" = "\"",
+                  "&#39;" = "'")
     for (name in names(entities)) {
         tex <- gsub(name, entities[[name]], tex, fixed = TRUE)
     }
-    # A blank line would end the formula.
+    # MathML sizes delimiters by itself, and pandoc does not know all commands
+    # for it. A blank line would end the formula.
+    tex <- gsub("\\\\[bB]igg?[lrm]?(?![a-zA-Z])", "", tex, perl = TRUE)
     trimws(gsub("[[:space:]]+", " ", tex))
 }
 
@@ -122,6 +125,24 @@ write_index <- function(site, pages) {
     length(entries)
 }
 
+# ---- a font for formulas ---------------------------------------------------
+
+# Systems without a font for mathematics show MathML with crude spacing. The
+# one of Debian's package fonts-stix, where it is installed, goes along.
+add_font <- function(site, file = paste0("/usr/share/fonts/opentype/",
+                                         "stix-word/STIXMath-Regular.otf")) {
+    if (!file.exists(file)) return(invisible(FALSE))
+    file.copy(file, file.path(site, basename(file)), overwrite = TRUE)
+    face <- paste0("@font-face { font-family: \"site math\"; src: url(\"",
+                   basename(file), "\"); }")
+    style <- file.path(site, "extra.css")
+    text <- read_page(style)
+    if (!grepl("@font-face", text, fixed = TRUE)) {
+        write_page(paste(face, text, sep = "\n"), style)
+    }
+    invisible(TRUE)
+}
+
 # ---- all of it -------------------------------------------------------------
 
 make_offline <- function(site) {
@@ -138,6 +159,7 @@ make_offline <- function(site) {
     }
     entries <- write_index(site, setdiff(pages, "404.html"))
     unlink(file.path(site, "search.json"))
+    add_font(site)
     cat("site: ", length(pages), " pages, ", length(formulas), " formulas, ",
         entries, " entries of the search\n", sep = "")
 }
