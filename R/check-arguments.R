@@ -117,7 +117,7 @@ refuse_lambda <- function(given, known, fun) {
     if (given) stop_other_word("lambda", known, fun)
 }
 
-# Arguments nobody will read are typing errors: say so, and what was meant.
+# Arguments that nothing reads are typing errors: say so, and what was meant.
 check_dots <- function(given, known, fun) {
     known <- setdiff(known, "...")
     unused <- setdiff(names(given), known)

@@ -144,7 +144,7 @@ notice_counts <- function(samples, features) {
 
 # Counts whose variance grows beyond their mean, such as reads of RNA.
 are_raw_counts <- function(samples) {
-    # One row tells of most tables that they are none.
+    # The first row is enough to see that most tables are not of this kind.
     if (!is_counts(samples$x[1L, ]) || !is_counts(samples$x) ||
         !is_counts(samples$y)) {
         return(FALSE)
