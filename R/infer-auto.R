@@ -147,7 +147,7 @@ say_features <- function(seen) {
            "each sample",
            if (seen$counts) ", ties averaged",
            if (seen$heavy) ": a few extreme values would decide otherwise",
-           ". Dependence that ranks do not show takes ",
+           ". For dependence that ranks do not show, use ",
            "`kliep_infer(features = feat_polynomial())`.")
 }
 

@@ -236,9 +236,9 @@ refuse_dependent <- function(design) {
     if (length(known) == 0L) return(invisible())
     stop_kliep(
         "design",
-        paste0("`kliep_debias()` takes observations for independent: got ",
+        paste0("`kliep_debias()` assumes independent observations: got ",
                name_some(known), "."),
-        hint = "`kliep_infer()` goes by them."
+        hint = "`kliep_infer()` takes them into account."
     )
 }
 

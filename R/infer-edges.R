@@ -276,7 +276,7 @@ refuse_strata <- function(design) {
         "design",
         paste("`strata` is for features that are tested by logistic",
               "regression, such as those of two-valued columns."),
-        hint = "For numeric columns `adjust` takes the effects of a factor off."
+        hint = "For numeric columns `adjust` removes the effects of a factor."
     )
 }
 
