@@ -2,13 +2,12 @@
 # group, an object of Bioconductor, a formula. All that fits is told apart
 # here; everything after sees `x` and `y`.
 
-#' The two samples in a table, a formula or an object of Bioconductor
+#' The two samples in a table, a formula or a Bioconductor object
 #'
-#' Finds the two samples that a change is learned from. There is rarely a need
-#' to call it: [kliep_path()], [kliep_change()], [kliep_select()],
-#' [kliep_test()], [kliep_stability()], [kliep_debias()] and the methods to
-#' compare with ([glasso_path()] and the like) take the arguments below, too,
-#' and find their samples with it.
+#' Extracts the two samples that are compared, with their design, from the data
+#' that you have. You rarely need to call it yourself: all functions that fit
+#' or test, such as [kliep_auto()], [kliep_path()] and [glasso_path()], take
+#' the arguments below as well and find their samples with it.
 #'
 #' @section What `x` can be:
 #' * one of two tables (matrices or data frames with observations in rows), the
@@ -21,8 +20,8 @@
 #' * a `SummarizedExperiment` (also a `RangedSummarizedExperiment` or a
 #'   `SingleCellExperiment`) or an `ExpressionSet`, with variables such as genes
 #'   in rows, and `group`, the name of a column of `colData(x)` or `pData(x)`,
-#'   or a formula with such an object as `data`. Two of these, one for each
-#'   condition, are as good as two tables;
+#'   or a formula with such an object as `data`. Two such objects, one for each
+#'   condition, work like two tables;
 #' * a pair from a simulator such as [sim_gaussian()].
 #'
 #' @section Which condition is which:
@@ -45,20 +44,20 @@
 #' a change. Infinite values are always an error.
 #'
 #' @section Covariates and batches:
-#' `adjust = ~ batch + age` takes the effects of covariates off: in each
+#' `adjust = ~ batch + age` removes the effects of covariates: in each
 #' condition every variable \eqn{v} is
 #' \deqn{v_i = z_i^\top \beta_v + \varepsilon_{iv},}{v_i = z_i' beta_v + e_iv,}
 #' with \eqn{z_i} the covariates of observation \eqn{i} and a constant, and the
 #' network is that of the errors. What is passed on are Theil's residuals:
 #' \eqn{k} coefficients leave \eqn{n - k} of them, which have the variance of
 #' the errors and are uncorrelated, so that tests, shuffles, folds and intervals
-#' take them for what they are, fewer observations. For Gaussian errors this is
+#' use the right number of observations. For Gaussian errors this is
 #' exact; ordinary residuals are correlated with each other, and
 #' too small. With `adjust_common = TRUE` both conditions have the same
 #' coefficients, each with a mean of its own, which costs \eqn{k} observations
 #' in all. A covariate that is constant in each condition is an error, and with
-#' common coefficients any that tell the condition: no method can tell their
-#' effects apart. A covariate changes means here, and not the network itself.
+#' common coefficients any that determine the condition: no method can separate
+#' their effects. A covariate changes means here, and not the network itself.
 #' `adjust = ~ donor` beside `unit = "donor"` looks at cells within donors.
 #'
 #' Columns with two values have no such residuals. `strata` compares conditions
@@ -107,15 +106,15 @@
 #'   variable without one keeps its own; of variables with the same name, such
 #'   as probes of one gene, each has its own added in brackets. `variables` goes
 #'   by these names.
-#' @param adjust Covariates whose effects are taken off the variables: a formula
-#'   about columns of the table, of `colData(x)` or of `pData(x)`, or a data
-#'   frame with a row for each observation (those of `x` first, where there are
-#'   two tables). Columns in use here or below are no variables.
+#' @param adjust Covariates whose effects are removed from the variables: a
+#'   formula about columns of the table, of `colData(x)` or of `pData(x)`, or a
+#'   data frame with a row for each observation (those of `x` first, where there
+#'   are two tables). Columns in use here or below are not variables.
 #' @param adjust_common Do covariates have the same effects in both conditions?
 #' @param strata,unit,pair The stratum, the unit (such as a donor) or the pair
 #'   of every observation: the name of a column, or a vector with a value for
 #'   each observation (those of `x` first, where there are two tables).
-#' @param ... The arguments below, as far as they go with what `x` is.
+#' @param ... The arguments below, as far as they apply to this kind of `x`.
 #'
 #' @return A list of `x` and `y`, matrices or data frames with observations in
 #'   rows, in the order in which they came, and the same variables in columns;

@@ -63,9 +63,7 @@ kliep_spec <- function(features = feat_gaussian(), lambda1 = 0.1,
                        normalizer = c("auto", "gaussian", "empirical"),
                        solver = c("auto", "primal", "dual"),
                        control = kliep_control(), lambda) {
-    if (!missing(lambda)) {
-        stop_other_word("lambda", names(formals()), "kliep_spec")
-    }
+    refuse_lambda(!missing(lambda), names(formals()), "kliep_spec")
     features <- check_features(features)
     lambda1 <- check_lambda1(lambda1)
     penalty <- check_penalty(penalty)

@@ -3,10 +3,10 @@
 
 #' Find the edges that changed, in one call
 #'
-#' Finds the edges that changed between two samples, such that the expected
-#' share of false ones among them is at most `fdr`. It looks at the samples,
-#' chooses features that suit them, tests every edge, and gives its reasons.
-#' Where no change is found, it says so.
+#' Finds the edges that changed between two samples, with a false discovery rate
+#' of at most `fdr`. It looks at the samples, chooses features that suit them,
+#' tests every edge, and gives its reasons. Where no change is found, it says
+#' so.
 #'
 #' @section What is chosen:
 #' Columns that all have two values: [feat_ising()]. Numeric columns:
@@ -20,9 +20,9 @@
 #' [feat_polynomial()]: pass it to [kliep_infer()].
 #'
 #' @section What is tested:
-#' All edges, as [kliep_infer()] does, whose help page has the method. The
-#' vignette `vignette("calibration", package = "kliepnet")` shows how often what
-#' is reported is false, over sizes, networks and margins.
+#' All edges are tested as by [kliep_infer()], whose help page has the method.
+#' `vignette("calibration", package = "kliepnet")` shows how often a reported
+#' edge is false, over sizes, networks and margins.
 #'
 #' @inheritParams kliep_infer
 #' @param control Accuracy, iterations and threads: [kliep_control()].
@@ -147,7 +147,7 @@ say_features <- function(seen) {
            "each sample",
            if (seen$counts) ", ties averaged",
            if (seen$heavy) ": a few extreme values would decide otherwise",
-           ". Dependence that ranks do not show takes ",
+           ". For dependence that ranks do not show, use ",
            "`kliep_infer(features = feat_polynomial())`.")
 }
 

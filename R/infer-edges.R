@@ -4,9 +4,9 @@
 #' Which edges changed, with error control for all of them at once
 #'
 #' Tests every edge for a change of its interaction between the two samples,
-#' and reports the edges that changed such that the expected share of false
-#' ones among them is at most `fdr`. First it asks whether anything has changed
-#' at all; where the answer is no, it reports no edge.
+#' and reports the edges that changed with a false discovery rate of at most
+#' `fdr`: the expected share of false edges among them. First it tests whether
+#' anything has changed at all; where it has not, no edge is reported.
 #'
 #' @section Method:
 #' This is the method for [feat_gaussian()] and [feat_nonparanormal()], which
@@ -133,10 +133,10 @@
 #' `vignette("calibration", package = "kliepnet")` has how often what is
 #' reported is false, over sizes, networks and margins. Intervals hold for an
 #' edge that is chosen beforehand, and are those of the test that `test` names.
-#' The data choose the support: an edge that has not changed and is in it by chance is estimated
-#' too far from zero, and its interval mostly misses zero. Its q-value takes
-#' this into account only in so far as the support is no larger than it has to
-#' be.
+#' The data choose the support: an edge that has not changed and is in it by
+#' chance is estimated too far from zero, and its interval mostly misses zero.
+#' Its q-value takes this into account only in so far as the support is no
+#' larger than it has to be.
 #'
 #' @inheritParams kliep_test
 #' @param x,y The two samples, as for [kliep_path()], or a result of this
@@ -160,10 +160,11 @@
 #'     `q_value`, `p_direct` and `p_nodewise` (each test by itself), `test` (the
 #'     one with the smaller p-value, whose estimate, standard error and interval
 #'     these are), `z` (of the direct test, moderated), `in_support`,
-#'     `partial_x` and `partial_y` (the debiased partial correlations), `shift` (how much of the change of correlation could come
-#'     with a shift of means or scales) and `changed`, whether the edge is
-#'     reported. Logistic tests have `df`, the number of coefficients, and
-#'     neither `p_direct`, `p_nodewise`, `partial_x`, `partial_y` nor `shift`;
+#'     `partial_x` and `partial_y` (the debiased partial correlations), `shift`
+#'     (how much of the change of correlation could come with a shift of means
+#'     or scales) and `changed`, whether the edge is reported. Logistic tests
+#'     have `df`, the number of coefficients, and neither `p_direct`,
+#'     `p_nodewise`, `partial_x`, `partial_y` nor `shift`;
 #'   * `global`: the test of no change at all, a list of `p_value`, the largest
 #'     statistic (`largest`) and the sum of squares (`squares`);
 #'   * `support`: the factors of the support, `from` and `to` (the same for a
@@ -275,7 +276,7 @@ refuse_strata <- function(design) {
         "design",
         paste("`strata` is for features that are tested by logistic",
               "regression, such as those of two-valued columns."),
-        hint = "For numeric columns `adjust` takes the effects of a factor off."
+        hint = "For numeric columns `adjust` removes the effects of a factor."
     )
 }
 
