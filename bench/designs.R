@@ -6,7 +6,7 @@
 designs_folder <- file.path("build", "designs")
 
 # Nothing was made on these seeds.
-designs_seeds <- 7000L
+designs_seeds <- 9500L
 
 bench_designs <- function(settings = designs_settings(), runs = 100L) {
     dir.create(designs_folder, showWarnings = FALSE, recursive = TRUE)
@@ -115,8 +115,30 @@ batch_design <- function(changed, n = 150) {
                  adjust = data.frame(batch = batch))
 }
 
-# Donors differ in their means by half as much as the cells of one of them do.
-donor_design <- function(changed, donors = 12, cells = 25, within = FALSE) {
+# Draws of a network in which observations of one unit are correlated by
+# `share`, and the network of all observations is still the one given: what is
+# common to a unit has the same network, so that no other edge changes.
+draw_units <- function(precision, unit, share) {
+    d <- ncol(precision)
+    root <- chol(solve(as.matrix(precision)))
+    common <- matrix(stats::rnorm(max(unit) * d), max(unit))[unit, ]
+    own <- matrix(stats::rnorm(length(unit) * d), length(unit))
+    values <- (sqrt(share) * common + sqrt(1 - share) * own) %*% root
+    colnames(values) <- colnames(precision)
+    values
+}
+
+# Cells of one donor are alike: correlated by 0.3 in every variable.
+donor_design <- function(changed, donors = 12, cells = 25) {
+    pair <- design_pair(changed, 10)
+    unit <- rep(seq_len(donors), each = cells)
+    x <- draw_units(pair$networks$x, unit, 0.3)
+    y <- draw_units(pair$networks$y, unit, 0.3)
+    find_by_auto(x, y, pair$truth, unit = c(unit, donors + unit))
+}
+
+# Donors whose means differ in directions of their own, which are taken off.
+within_design <- function(changed, donors = 12, cells = 25) {
     n <- donors * cells
     pair <- design_pair(changed, n)
     unit <- rep(seq_len(2 * donors), each = cells)
@@ -124,19 +146,22 @@ donor_design <- function(changed, donors = 12, cells = 25, within = FALSE) {
     effect <- outer(stats::rnorm(2 * donors), loading) +
         matrix(stats::rnorm(2 * donors * ncol(pair$x)), 2 * donors)
     values <- rbind(pair$x, pair$y) + effect[unit, ] / (2 * sqrt(2))
-    adjust <- if (within) data.frame(donor = factor(unit))
     find_by_auto(values[1:n, ], values[n + 1:n, ], pair$truth, unit = unit,
-                 adjust = adjust)
+                 adjust = data.frame(donor = factor(unit)))
 }
 
-# With what donors differ by taken off.
-within_design <- function(changed) donor_design(changed, within = TRUE)
-
-# Both sides of a pair share some of their variance.
+# Both sides of a pair are correlated by 0.6, each with its own network.
 paired_design <- function(changed, n = 150) {
-    pair <- design_pair(changed, n)
-    shared <- 0.8 * matrix(stats::rnorm(length(pair$x)), n)
-    find_by_auto(pair$x + shared, pair$y + shared, pair$truth,
+    pair <- design_pair(changed, 10)
+    first <- matrix(stats::rnorm(n * ncol(pair$x)), n)
+    second <- 0.6 * first + 0.8 * matrix(stats::rnorm(length(first)), n)
+    bring <- function(values, precision) {
+        values <- values %*% chol(solve(as.matrix(precision)))
+        colnames(values) <- colnames(pair$x)
+        values
+    }
+    find_by_auto(bring(first, pair$networks$x),
+                 bring(second, pair$networks$y), pair$truth,
                  pair = rep(seq_len(n), 2L))
 }
 
