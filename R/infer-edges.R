@@ -132,9 +132,8 @@
 #' @section How far to trust it:
 #' `vignette("calibration", package = "kliepnet")` has how often what is
 #' reported is false, over sizes, networks and margins. Intervals hold for an
-#' edge that is chosen beforehand, and are those of the direct test: where
-#' `test` is `"node-wise"`, look at `partial_x` and `partial_y`. The data choose
-#' the support: an edge that has not changed and is in it by chance is estimated
+#' edge that is chosen beforehand, and are those of the test that `test` names.
+#' The data choose the support: an edge that has not changed and is in it by chance is estimated
 #' too far from zero, and its interval mostly misses zero. Its q-value takes
 #' this into account only in so far as the support is no larger than it has to
 #' be.
@@ -159,9 +158,9 @@
 #'   * `estimates`: a data frame with one row for each edge: `from`, `to`,
 #'     `estimate`, `se`, `lower`, `upper`, `p_value` (both tests combined),
 #'     `q_value`, `p_direct` and `p_nodewise` (each test by itself), `test` (the
-#'     one with the smaller p-value), `z` (of the direct test, moderated),
-#'     `in_support`, `partial_x` and `partial_y` (the debiased partial
-#'     correlations), `shift` (how much of the change of correlation could come
+#'     one with the smaller p-value, whose estimate, standard error and interval
+#'     these are), `z` (of the direct test, moderated), `in_support`,
+#'     `partial_x` and `partial_y` (the debiased partial correlations), `shift` (how much of the change of correlation could come
 #'     with a shift of means or scales) and `changed`, whether the edge is
 #'     reported. Logistic tests have `df`, the number of coefficients, and
 #'     neither `p_direct`, `p_nodewise`, `partial_x`, `partial_y` nor `shift`;
@@ -332,14 +331,18 @@ new_kliep_infer <- function(changes, spec, samples, level, call) {
     )
 }
 
-# By both tests of closed forms.
+# By both tests of closed forms. The estimate is that of the test with the
+# smaller p-value: the interval of the other may well hold zero.
 combined_estimates <- function(table, level) {
+    direct <- table$p_value <= table$p_nodewise
+    table$estimate <- ifelse(direct, table$estimate,
+                             table$partial_x - table$partial_y)
+    table$se <- ifelse(direct, table$se, table$se_nodewise)
     data.frame(
         table[c("from", "to", "estimate", "se")], limits_of(table, level),
         p_value = table$p_combined, q_value = table$q_value,
         p_direct = table$p_value, p_nodewise = table$p_nodewise,
-        test = ifelse(table$p_value <= table$p_nodewise, "direct",
-                      "node-wise"),
+        test = ifelse(direct, "direct", "node-wise"),
         table[c("z", "in_support", "partial_x", "partial_y", "shift",
                 "changed")]
     )

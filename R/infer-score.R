@@ -78,7 +78,8 @@ edge_table <- function(samples, chosen, near, sign) {
         q_value = stats::p.adjust(combined, "BH"),
         in_support = inside,
         partial_x = partial[[1L]],
-        partial_y = partial[[2L]]
+        partial_y = partial[[2L]],
+        se_nodewise = near$se
     )
 }
 
@@ -341,8 +342,25 @@ neighbour_tests <- function(samples, control, on_progress = NULL,
     tests$delta <- deltas[tests$chosen]
     pairs <- pair_from_index(seq_along(tests$partial_x))
     of_both <- function(size) (size[pairs$from] + size[pairs$to]) / 2
-    tests$z <- tests$moderated$z *
-        freedom_left(of_both(tests$sizes_x), of_both(tests$sizes_y), samples)
+    left <- freedom_left(of_both(tests$sizes_x), of_both(tests$sizes_y),
+                         samples)
+    tests <- bound_partials(tests)
+    tests$z <- tests$moderated$z * left
+    tests$se <- sqrt(tests$moderated$variance) / left
+    tests
+}
+
+# Debiased, a partial correlation of nearly equal variables may lie beyond one,
+# and its difference from the other would be too large by as much.
+bound_partials <- function(tests) {
+    before <- tests$partial_x - tests$partial_y
+    bounded <- lapply(tests[c("partial_x", "partial_y")], function(values) {
+        pmin(pmax(values, -1), 1)
+    })
+    tests[names(bounded)] <- bounded
+    after <- tests$partial_x - tests$partial_y
+    cut <- after != before
+    tests$moderated$z[cut] <- (tests$moderated$z * after / before)[cut]
     tests
 }
 
