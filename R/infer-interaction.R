@@ -178,7 +178,8 @@ find_interaction <- function(cells, spec, how) {
         p_value = p_direct, p_nodewise = p_nodewise, p_combined = combined,
         q_value = q_value,
         in_support = pair_key(pairs) %in% pair_key(direct$support),
-        change_x = near$change_x, change_y = near$change_y,
+        partial_x = near$change_x, partial_y = near$change_y,
+        se_nodewise = near$se, shift = 0,
         changed = global <= how$fdr & q_value <= how$fdr
     )
     about <- function(tests) unlist(tests$moderated[c("df", "prior", "common")])
@@ -231,8 +232,9 @@ nodewise_difference <- function(parts, cells) {
              freedom = near$freedom)
     }, parts, cells)
     moderated <- rust_moderate_tests(difference_tests(each$x, each$y))
-    list(z = moderated$z, change_x = each$x$numerator,
-         change_y = each$y$numerator, moderated = moderated)
+    list(z = moderated$z, se = sqrt(moderated$variance),
+         change_x = each$x$numerator, change_y = each$y$numerator,
+         moderated = moderated)
 }
 
 # The difference of two independent tests; its degrees of freedom are those of
@@ -345,15 +347,10 @@ empty_difference <- function(cells, control) {
 
 # The only place the class is set.
 new_kliep_interaction <- function(changes, ready, called, level, call) {
-    table <- changes$edges
-    estimates <- data.frame(
-        table[c("from", "to", "estimate", "se")], limits_of(table, level),
-        p_value = table$p_combined, q_value = table$q_value,
-        p_direct = table$p_value, p_nodewise = table$p_nodewise,
-        test = ifelse(table$p_value <= table$p_nodewise, "direct",
-                      "node-wise"),
-        table[c("z", "in_support", "change_x", "change_y", "changed")]
-    )
+    estimates <- combined_estimates(changes$edges, level)
+    estimates$shift <- NULL
+    at <- match(c("partial_x", "partial_y"), names(estimates))
+    names(estimates)[at] <- c("change_x", "change_y")
     result <- list(
         estimates = estimates,
         global = list(p_value = changes$global,

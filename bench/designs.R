@@ -8,9 +8,12 @@ designs_folder <- file.path("build", "designs")
 # Nothing was made on these seeds.
 designs_seeds <- 9500L
 
+# What the vignettes read.
+designs_file <- file.path("inst", "paper", "designs.csv")
+
 bench_designs <- function(settings = designs_settings(), runs = 100L) {
     dir.create(designs_folder, showWarnings = FALSE, recursive = TRUE)
-    do.call(rbind, lapply(names(settings), function(name) {
+    parts <- lapply(names(settings), function(name) {
         message("designs: ", name)
         table <- do.call(rbind, lapply(c("level", "power"), function(what) {
             do.call(rbind, lapply(seq_len(runs), function(run) {
@@ -18,8 +21,29 @@ bench_designs <- function(settings = designs_settings(), runs = 100L) {
                            designs_seeds + run - 1L)
             }))
         }))
+        keep_design(name, table)
         design_rows(name, table)
+    })
+    do.call(rbind, parts)
+}
+
+# The rows of one setting take the place of its earlier ones in the file; those
+# of other settings stay.
+keep_design <- function(name, table) {
+    error <- function(values) stats::sd(values) / sqrt(length(values))
+    rows <- do.call(rbind, lapply(c("used", "ignored"), function(way) {
+        none <- table[table$what == "level" & table$way == way, ]
+        some <- table[table$what == "power" & table$way == way, ]
+        data.frame(setting = name, design = way, level_runs = nrow(none),
+                   any = mean(none$any), any_error = error(none$any),
+                   power_runs = nrow(some), power = mean(some$power),
+                   power_error = error(some$power), false = mean(some$false),
+                   false_error = error(some$false))
     }))
+    old <- if (file.exists(designs_file)) utils::read.csv(designs_file)
+    rows <- rbind(old[!old$setting %in% name, ], rows)
+    rows[] <- lapply(rows, function(x) if (is.double(x)) round(x, 4L) else x)
+    utils::write.csv(rows, designs_file, row.names = FALSE)
 }
 
 # Each draws samples with `changed` edges that have changed, and has the
@@ -31,7 +55,10 @@ designs_settings <- function() {
         "the same, within donors" = within_design,
         "150 pairs" = paired_design,
         "spins in two strata, 80 % and 20 %" = strata_design,
-        "three groups of 150" = groups_design
+        "three groups of 150" = groups_design,
+        "two groups of 100 at two times" = interaction_design,
+        "two cell types, 12 + 12 donors" = cells_design,
+        "pseudobulk of 40 + 40 donors" = pseudobulk_design
     )
 }
 
@@ -153,15 +180,8 @@ within_design <- function(changed, donors = 12, cells = 25) {
 # Both sides of a pair are correlated by 0.6, each with its own network.
 paired_design <- function(changed, n = 150) {
     pair <- design_pair(changed, 10)
-    first <- matrix(stats::rnorm(n * ncol(pair$x)), n)
-    second <- 0.6 * first + 0.8 * matrix(stats::rnorm(length(first)), n)
-    bring <- function(values, precision) {
-        values <- values %*% chol(solve(as.matrix(precision)))
-        colnames(values) <- colnames(pair$x)
-        values
-    }
-    find_by_auto(bring(first, pair$networks$x),
-                 bring(second, pair$networks$y), pair$truth,
+    sides <- draw_twice(pair$networks[c("x", "y")], n)
+    find_by_auto(sides[[1L]], sides[[2L]], pair$truth,
                  pair = rep(seq_len(n), 2L))
 }
 
@@ -208,5 +228,92 @@ groups_design <- function(changed, n = 150) {
                                 control = one_thread(), progress = FALSE)
             labelled(edges(found), paste(two, collapse = " - "))
         }))
+    })
+}
+
+# Two groups of subjects at two times. Time changes the same edges in both, or
+# where there is something to find those of one group alone. Ignored are the
+# other group's: what is found in one group and not in the other.
+interaction_design <- function(changed, n = 100) {
+    pair <- design_pair(4, 10)
+    other <- if (changed > 0) "y" else "x"
+    cells <- list(pair$networks$x, pair$networks$y, pair$networks[[other]],
+                  pair$networks$y)
+    draws <- lapply(1:2, function(group) draw_twice(cells[2 * group - 1:0], n))
+    values <- do.call(rbind, unlist(draws, recursive = FALSE))
+    arm <- rep(c("drug", "placebo"), each = 2L * n)
+    visit <- rep(c("after", "before", "after", "before"), each = n)
+    subject <- c(rep(seq_len(n), 2L), n + rep(seq_len(n), 2L))
+    within <- function(one) {
+        at <- arm == one
+        edge_names(edges(kliep_auto(
+            values[at, ], group = visit[at], contrast = c("after", "before"),
+            pair = subject[at], control = one_thread(), progress = FALSE
+        )))
+    }
+    list(truth = if (changed > 0) edge_names(pair$truth),
+         find = function(used) {
+             if (!used) return(setdiff(within("drug"), within("placebo")))
+             edge_names(edges(kliep_interaction(
+                 values, arm, visit, contrast = c("drug", "placebo"),
+                 times = c("after", "before"), pair = subject,
+                 control = one_thread(), progress = FALSE
+             )))
+         })
+}
+
+# Two samples with these networks, whose observations are correlated by 0.6.
+draw_twice <- function(networks, n) {
+    d <- ncol(networks[[1L]])
+    first <- matrix(stats::rnorm(n * d), n)
+    second <- 0.6 * first + 0.8 * matrix(stats::rnorm(n * d), n)
+    Map(function(values, precision) {
+        values <- values %*% chol(solve(as.matrix(precision)))
+        colnames(values) <- colnames(precision)
+        values
+    }, list(first, second), networks)
+}
+
+# Cells of two types from the same donors, those of one type changed; beside it
+# all cells taken for independent.
+cells_design <- function(changed, donors = 12, cells = 20) {
+    pair <- design_pair(changed, 10)
+    unit <- rep(seq_len(donors), each = cells)
+    draw <- function(network) draw_units(network, unit, 0.3)
+    networks <- pair$networks
+    values <- rbind(draw(networks$x), draw(networks$y),
+                    draw(networks$y), draw(networks$y))
+    n <- length(unit)
+    condition <- rep(c("case", "control", "case", "control"), each = n)
+    type <- rep(c("one", "two"), each = 2L * n)
+    donor <- paste(condition, unit)
+    truth <- edge_names(pair$truth)
+    find_by_type(values, condition, type,
+                 if (length(truth) > 0L) paste("one", truth), unit = donor)
+}
+
+# Donors that are compared by the means of their cells.
+pseudobulk_design <- function(changed, donors = 40, cells = 10) {
+    pair <- design_pair(changed, 10)
+    unit <- rep(seq_len(donors), each = cells)
+    values <- rbind(draw_units(pair$networks$x, unit, 0.5),
+                    draw_units(pair$networks$y, unit, 0.5))
+    condition <- rep(c("case", "control"), each = length(unit))
+    truth <- edge_names(pair$truth)
+    find_by_type(values, condition, rep("one", nrow(values)),
+                 if (length(truth) > 0L) paste("one", truth),
+                 unit = paste(condition, unit), pool = "mean")
+}
+
+# By type, with donors or without.
+find_by_type <- function(values, condition, type, truth, ...) {
+    list(truth = truth, find = function(used) {
+        found <- edges(do.call(kliep_by, c(
+            list(values, condition, type, contrast = c("case", "control"),
+                 control = one_thread(), progress = FALSE),
+            if (used) list(...)
+        )))
+        if (nrow(found) == 0L) return(character())
+        paste(found$contrast, edge_names(found))
     })
 }
