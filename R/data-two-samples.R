@@ -80,6 +80,14 @@
 #' and after: the two sides of a pair change places, and their influences are
 #' added up. A side may have several observations.
 #'
+#' `pool = "mean"` or `"sum"` makes one observation of all those of a unit, or
+#' of a side of a pair (pseudobulk): the network is then that of donors, and not
+#' of cells within and between them, and no `unit` is left. Covariates are
+#' averaged likewise. Means suit values that are normalised and on a log scale.
+#' Sums of counts grow with the number of cells and with their depth, which
+#' correlates all genes: take these off, such as by `adjust = ~ log(depth)`. How
+#' `unit` and `pool` compare on single cells: [kliep_by()].
+#'
 #' A design travels with a result to the functions that continue with it. The
 #' estimates of [kliep_path()] and the methods to compare with see the adjusted
 #' samples, and know nothing of strata, units and pairs.
@@ -93,7 +101,8 @@
 #'   are more than two.
 #' @param data The table of observations, for a formula.
 #' @param assay Which assay of a `SummarizedExperiment` or which element of an
-#'   `ExpressionSet`, by name or number. `NULL` is the first, and `exprs`.
+#'   `ExpressionSet`, by name or number. `NULL` is `exprs`, or `logcounts` of a
+#'   `SingleCellExperiment`, where there is one, and otherwise the first.
 #' @param variables The variables to use, by name or number; `NULL` for all.
 #' @param top_variable How many of these variables to keep: those with the
 #'   largest variance over the observations of both conditions together, without
@@ -114,13 +123,17 @@
 #' @param strata,unit,pair The stratum, the unit (such as a donor) or the pair
 #'   of every observation: the name of a column, or a vector with a value for
 #'   each observation (those of `x` first, where there are two tables).
+#' @param pool What to make of the observations of one unit, or of one side of a
+#'   pair: leave them as they are (`"none"`), or one observation, their `"mean"`
+#'   or `"sum"`.
 #' @param ... The arguments below, as far as they apply to this kind of `x`.
 #'
 #' @return A list of `x` and `y`, matrices or data frames with observations in
 #'   rows, in the order in which they came, and the same variables in columns;
 #'   `conditions`, the names of the two as `c(x = , y = )`, or `NULL` for
 #'   two tables; and, where one was described, `design`: what the samples were
-#'   adjusted for, and the strata, units and pairs of their observations.
+#'   adjusted for, how units were pooled, and the strata, units and pairs of
+#'   their observations.
 #' @references
 #' Theil, H. (1965). The analysis of disturbances in regression analysis.
 #' *Journal of the American Statistical Association* 60, 1067--1079.
@@ -158,10 +171,12 @@ two_samples.default <- function(x, y = NULL, group = NULL, contrast = NULL,
                                 na = c("error", "omit", "impute_median"),
                                 label = NULL, adjust = NULL,
                                 adjust_common = FALSE, strata = NULL,
-                                unit = NULL, pair = NULL, ...) {
+                                unit = NULL, pair = NULL,
+                                pool = c("none", "mean", "sum"), ...) {
     refuse_others(list(...), x)
     choice <- check_choices(variables, top_variable, na, label)
-    request <- design_request(adjust, adjust_common, strata, unit, pair)
+    request <- design_request(adjust, adjust_common, strata, unit, pair,
+                               pool)
     if (is.null(group)) {
         stop_without_other(x, y)
         refuse_others(list(contrast = contrast), x)
@@ -205,11 +220,12 @@ two_samples.SummarizedExperiment <- function(
     x, y = NULL, group = NULL, contrast = NULL, assay = NULL, variables = NULL,
     top_variable = NULL, na = c("error", "omit", "impute_median"),
     label = NULL, adjust = NULL, adjust_common = FALSE, strata = NULL,
-    unit = NULL, pair = NULL, ...) {
+    unit = NULL, pair = NULL, pool = c("none", "mean", "sum"), ...) {
     refuse_others(list(...), x)
     from_assays(x, y, group, contrast, assay,
                 check_choices(variables, top_variable, na, label),
-                design_request(adjust, adjust_common, strata, unit, pair))
+                design_request(adjust, adjust_common, strata, unit, pair,
+                               pool))
 }
 
 #' @rdname two_samples
@@ -218,11 +234,12 @@ two_samples.ExpressionSet <- function(
     x, y = NULL, group = NULL, contrast = NULL, assay = NULL, variables = NULL,
     top_variable = NULL, na = c("error", "omit", "impute_median"),
     label = NULL, adjust = NULL, adjust_common = FALSE, strata = NULL,
-    unit = NULL, pair = NULL, ...) {
+    unit = NULL, pair = NULL, pool = c("none", "mean", "sum"), ...) {
     refuse_others(list(...), x)
     from_assays(x, y, group, contrast, assay,
                 check_choices(variables, top_variable, na, label),
-                design_request(adjust, adjust_common, strata, unit, pair))
+                design_request(adjust, adjust_common, strata, unit, pair,
+                               pool))
 }
 
 #' @rdname two_samples
@@ -232,11 +249,12 @@ two_samples.network_pair <- function(x, y = NULL, variables = NULL,
                                      na = c("error", "omit", "impute_median"),
                                      adjust = NULL, adjust_common = FALSE,
                                      strata = NULL, unit = NULL, pair = NULL,
-                                     ...) {
+                                     pool = c("none", "mean", "sum"), ...) {
     refuse_others(list(...), x)
     stop_with_other(y)
     from_tables(x$x, x$y, check_choices(variables, top_variable, na),
-                design_request(adjust, adjust_common, strata, unit, pair))
+                design_request(adjust, adjust_common, strata, unit, pair,
+                               pool))
 }
 
 # ---- at the top of every function that takes two samples -------------------
@@ -244,7 +262,7 @@ two_samples.network_pair <- function(x, y = NULL, variables = NULL,
 # The arguments of two_samples() that stand in the `...` of other functions.
 sample_arguments <- function() {
     c("group", "contrast", "assay", "data", "variables", "top_variable", "na",
-      "label", "adjust", "adjust_common", "strata", "unit", "pair")
+      "label", "adjust", "adjust_common", "strata", "unit", "pair", "pool")
 }
 
 # The two samples of a call, the names of their conditions, their design if

@@ -220,6 +220,7 @@ kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
 
 # What kliep_infer() and kliep_auto() have in common.
 test_all_edges <- function(found, spec, how, call) {
+    refuse_groups(spec)
     samples <- as_samples(found, spec$features, least = 10L)
     notice_samples(found, samples, spec$features)
     spec <- settle_spec(spec, samples$variables)
@@ -266,6 +267,15 @@ check_within <- function(spec) {
         paste0("`kliep_infer()` compares samples that are standardised one by ",
                "one: got standardize = \"", spec$standardize, "\"."),
         hint = "Use `standardize = \"within\"`, or `kliep_debias()`."
+    )
+}
+
+refuse_groups <- function(spec) {
+    if (is.null(spec$penalty_groups)) return(invisible())
+    stop_kliep(
+        "penalty_groups",
+        "Tests of all edges know nothing of `penalty_groups`.",
+        hint = "Leave it out; `kliep_sets()` tests sets of variables."
     )
 }
 
