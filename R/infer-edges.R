@@ -221,15 +221,20 @@ kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
 # What kliep_infer() and kliep_auto() have in common.
 test_all_edges <- function(found, spec, how, call) {
     refuse_groups(spec)
+    draws <- imputed_of(found)
+    if (!is.null(draws)) return(test_imputed(found, draws, spec, how, call))
     samples <- as_samples(found, spec$features, least = 10L)
     notice_samples(found, samples, spec$features)
+    spec$features <- with_columns(spec$features, samples$coding)
     spec <- settle_spec(spec, samples$variables)
     closed <- has_closed_form(spec$features)
     if (closed) {
         check_within(spec)
         refuse_strata(samples$design)
     }
-    check_constant(samples, spec$standardize)
+    if (!has_gaps(samples)) {
+        check_constant(scaled_part(samples, spec$features), spec$standardize)
+    }
     n_perm <- check_layout_n_perm(how$n_perm, layout_of(samples), alike = TRUE)
     changes <- if (closed) {
         find_closed_changes(samples, spec, how$fdr, n_perm, how$progress)
@@ -242,6 +247,9 @@ test_all_edges <- function(found, spec, how, call) {
 
 # As find_changes(), for features with a closed form.
 find_closed_changes <- function(samples, spec, fdr, n_perm, progress) {
+    if (has_gaps(samples)) {
+        return(find_pairwise_changes(samples, spec, fdr, n_perm, progress))
+    }
     ready <- feature_samples(samples, spec$features)
     changes <- find_changes(ready$x, ready$y, fdr, n_perm, spec$control,
                             progress, samples$design)
@@ -324,9 +332,11 @@ new_kliep_infer <- function(changes, spec, samples, level, call) {
             support = named_support(changes$support, samples$variables),
             null = changes$null,
             diagnostics = changes$diagnostics,
+            coefficients = changes$coefficients,
             spec = spec,
             variables = samples$variables,
             n = observations_of(samples),
+            coding = samples$coding,
             call = call
         )
     )
@@ -397,8 +407,18 @@ format.kliep_infer <- function(x, ...) {
         paste0("  features   ", name_features(x$spec$features)),
         paste0("  support    ", count_of(nrow(x$support), "factor"),
                "; ", count_of(x$n_perm, "shuffle")),
+        if (!is.null(x$imputed)) paste0(
+            "  missing    values drawn ", x$imputed, " times"
+        ) else if (!is.null(x$samples) && has_gaps(x$samples)) paste0(
+            "  missing    ", format_gaps(x$samples), ", moments of pairs"
+        ),
         paste0("  any change p = ", format(x$global$p_value, digits = 2L))
     )
+}
+
+format_gaps <- function(samples) {
+    share <- vapply(samples[c("x", "y")], function(part) mean(is.na(part)), 1)
+    paste(format(100 * share, digits = 2L), "%", collapse = " and ")
 }
 
 # What was found, in one sentence.

@@ -173,9 +173,11 @@ contrast_samples <- function(found, contrast, dots) {
     if (contrast$y == "rest" && !"rest" %in% levels(found$group)) {
         group[!is.na(group) & group != contrast$x] <- "rest"
     }
-    find_samples(found$values, NULL, c(
+    own <- find_samples(found$values, NULL, c(
         list(group = group, contrast = c(contrast$x, contrast$y)), dots
     ))
+    stop_gaps(own, "kliep_groups", draws = TRUE)
+    own
 }
 
 # The same estimator for all contrasts.

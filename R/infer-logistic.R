@@ -22,6 +22,8 @@ find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     edges$changed <- global <= fdr & edges$q_value <= fdr
     list(edges = edges, global = global, fdr = fdr,
          support = support_pairs(model, chosen$support), null = null,
+         coefficients = model_coefficients(model, chosen$tests,
+                                           if (turned) -1 else 1),
          diagnostics = list(
              logistic = c(columns = sum(model$sizes), fitted = chosen$fitted),
              support_size = nrow(chosen$support), steps = chosen$steps
@@ -44,6 +46,7 @@ screening_spec <- function(spec) {
 # `tested` those of two variables or more, which come first unless the factors
 # are cliques. `evaluate` makes such a table of other rows.
 feature_model <- function(samples, spec) {
+    if (is_mixed(spec$features)) return(mixed_model(samples, spec))
     d <- length(samples$variables)
     within <- spec$standardize == "within"
     stack <- rust_standardize_samples(samples$x, samples$y,
@@ -65,7 +68,8 @@ feature_model <- function(samples, spec) {
     }
     list(features = features, variables = samples$variables,
          n_x = nrow(samples$x), stack = stack, within = within,
-         sets = sets, sizes = sizes, tested = which(lengths(sets) > 1L),
+         scaled = seq_len(d), sets = sets, sizes = sizes,
+         tested = which(lengths(sets) > 1L),
          # An edge with powers of its variables alone has left them to these.
          with_singles = !identical(features$pair, spec$features$pair),
          evaluate = table, table = table(stack))
@@ -169,8 +173,11 @@ table_values <- function(features, stacks, sets) {
 # ---- estimated scales ------------------------------------------------------
 
 # How the mean of every column changes with the centre and the scale of its
-# variables, over both samples: a list of both for each place of a set.
-scale_slopes <- function(evaluate, stack, largest, step = 0.05) {
+# variables, over both samples: a list of both for each place of a set. Those
+# that are not `scaled` have none.
+scale_slopes <- function(evaluate, stack, largest, step = 0.05,
+                         scaled = seq_len(ncol(stack))) {
+    is_scaled <- rep(seq_len(ncol(stack)) %in% scaled, each = nrow(stack))
     at <- function(place, changed) {
         stacks <- rep(list(stack), largest)
         stacks[[place]] <- changed
@@ -181,7 +188,8 @@ scale_slopes <- function(evaluate, stack, largest, step = 0.05) {
             (2 * step)
     }
     lapply(seq_len(largest), function(place) {
-        list(center = slope(place, 1), scale = slope(place, stack))
+        list(center = slope(place, is_scaled),
+             scale = slope(place, stack * is_scaled))
     })
 }
 
@@ -253,11 +261,13 @@ support_groups <- function(model, support) {
     if (model$features$kind == "cliques") return(support$from)
     edges <- sum(lengths(model$sets) == 2L)
     alone <- support$from == support$to
-    singles <- c(support$from[alone],
-                 if (model$with_singles) unlist(support[!alone, ]))
+    singles <- edges + c(support$from[alone],
+                         if (model$with_singles) unlist(support[!alone, ]))
+    # Those that have room are fitted anyway.
+    if (is_mixed(model$features)) singles <- integer()
     within <- support[!alone, ]
     sort(unique(c((within$to - 1) * (within$to - 2) / 2 + within$from,
-                  edges + singles)))
+                  singles)))
 }
 
 group_factors <- function(model, groups) {
@@ -342,7 +352,12 @@ logistic_null <- function(model, shuffles, control, on_progress = NULL) {
     statistic <- matrix(statistic, ncol = length(drawn))[model$tested, ,
                                                          drop = FALSE]
     log_p <- chisq_tail(statistic, model$sizes[model$tested])
-    z <- matrix(group_z(list(log_p = log_p)), ncol = length(drawn))
+    null_of_shuffles(matrix(group_z(list(log_p = log_p)),
+                            ncol = length(drawn)))
+}
+
+# |z| of all edges, in the data and in every shuffle: a column for each.
+null_of_shuffles <- function(z) {
     largest <- apply(z, 2L, max)
     squares <- colSums(z^2)
     list(count = length(z) - nrow(z), tail = sort(z[, -1L]), tail_from = 0,
@@ -361,8 +376,9 @@ shuffled_stack <- function(model, rows) {
     first <- seq_along(rows)
     stack <- rbind(model$stack[rows, , drop = FALSE],
                    model$stack[-rows, , drop = FALSE])
-    stack[first, ] <- standardize_columns(stack[first, , drop = FALSE])
-    stack[-first, ] <- standardize_columns(stack[-first, , drop = FALSE])
+    at <- model$scaled
+    stack[first, at] <- standardize_columns(stack[first, at, drop = FALSE])
+    stack[-first, at] <- standardize_columns(stack[-first, at, drop = FALSE])
     stack
 }
 
@@ -389,7 +405,7 @@ design_model <- function(model, samples) {
     model$strata <- vapply(own, function(stratum) {
         as.double(labels == stratum)
     }, numeric(length(labels)))
-    model$fixed <- length(model$sizes) + seq_along(own)
+    model$fixed <- c(model$fixed, length(model$sizes) + seq_along(own))
     model$sizes <- c(model$sizes, rep(1L, length(own)))
     model$table <- cbind(model$table, unname(model$strata))
     model
@@ -441,6 +457,15 @@ logistic_edges <- function(model, chosen, sign) {
     edges$to <- model$variables[edges$to]
     edges$q_value <- stats::p.adjust(edges$p_value, "BH")
     edges
+}
+
+# Every coefficient of edges between columns of several types, for their tables.
+model_coefficients <- function(model, tests, sign) {
+    if (!is_mixed(model$features)) return(NULL)
+    sizes <- model$sizes[model$tested]
+    pairs <- pair_from_index(rep(seq_along(sizes), sizes))
+    data.frame(pairs, term = sequence(sizes),
+               value = sign * tests$estimate[seq_len(sum(sizes))])
 }
 
 # An edge of several sets has the smallest of their p-values, times their
