@@ -12,7 +12,8 @@ find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     if (turned) samples <- turn_samples(samples)
     draw <- progress_bars(progress)
     model <- design_model(feature_model(samples, spec), samples)
-    null <- logistic_null(model, shuffles, spec$control, draw("Shuffling"))
+    drawn <- draw_layout_shuffles(model$layout, shuffles, alike = TRUE)
+    null <- logistic_null(model, drawn, spec$control, draw("Shuffling"))
     path <- fit_problem(new_problem(screening_spec(spec), samples), samples,
                         on_progress = draw("Screening"))
     chosen <- choose_support(logistic_given(model, null, spec$control,
@@ -198,10 +199,7 @@ scale_slopes <- function(evaluate, stack, largest, step = 0.05,
 # mean. With these multiples it no longer depends on the estimated centre and
 # scale, to first order, and its variance is that of the test.
 off_scale <- function(table, stack, n_x, slopes, columns) {
-    first <- seq_len(n_x)
-    square <- stack^2
-    square[first, ] <- center_columns(square[first, , drop = FALSE])
-    square[-first, ] <- center_columns(square[-first, , drop = FALSE])
+    square <- center_within(stack^2, n_x)
     for (place in seq_along(slopes)) {
         at <- columns[[place]]
         known <- which(!is.na(at))
@@ -236,6 +234,15 @@ test_groups <- function(model, support, null, control, level) {
     groups <- support_groups(model, support)
     fitted <- sum(model$sizes[groups])
     if (fitted > most_fitted(model)) return(NULL)
+    given <- tests_given(model, groups, null, control)
+    if (is.null(given)) return(NULL)
+    c(given, list(support = support, groups = groups, fitted = fitted,
+                  found = stats::p.adjust(given$p_value, "BH") <= level))
+}
+
+# The tests of a model given groups of it, with their |z| and p-values. NULL
+# where these cannot be fitted.
+tests_given <- function(model, groups, null, control) {
     tests <- logistic_tests(model$table, model$n_x, model$sizes,
                             c(groups, model$fixed), control,
                             units = model$units)
@@ -244,9 +251,7 @@ test_groups <- function(model, support, null, control, level) {
     p_value <- p_from_null(z, null)
     # What cannot be tested, such as a constant, has not changed.
     p_value[is.na(tests$groups$statistic[model$tested])] <- 1
-    list(support = support, groups = groups, fitted = fitted, tests = tests,
-         z = z, p_value = p_value,
-         found = stats::p.adjust(p_value, "BH") <= level)
+    list(tests = tests, z = z, p_value = p_value)
 }
 
 # Variances between units cannot tell more coefficients apart than there are
@@ -328,13 +333,12 @@ chisq_tail <- function(statistic, df) {
 
 # ---- the null --------------------------------------------------------------
 
-# |z| of all factors at the empty support over all shuffles, as shuffle_null()
-# has it. Variables that are standardised in each sample are so in each
+# |z| of all factors at the empty support over all shuffles, each given by the
+# units that become x, as shuffle_null() has it. Variables that are standardised in each sample are so in each
 # shuffle.
 logistic_null <- function(model, shuffles, control, on_progress = NULL) {
     layout <- model$layout
-    drawn <- c(list(seq_len(layout$n_x)),
-               draw_layout_shuffles(layout, shuffles, alike = TRUE))
+    drawn <- c(list(seq_len(layout$n_x)), shuffles)
     designed <- !is.null(model$units) || !is.null(model$fixed)
     statistic <- if (model$within || designed) {
         statistics <- if (designed) designed_statistics else
