@@ -122,7 +122,7 @@ notice_twins <- function(samples) {
         "Columns have the same values in both samples: ",
         paste(utils::head(pairs, 3L), collapse = ", "),
         if (more > 0L) paste(" and", count_of(more, "more pair")), "."
-    ), hint = "Changes of either cannot be told apart: keep one of them.")
+    ), hint = "Their changes cannot be separated: keep one of them.")
 }
 
 # Ranks and spins do not care for large counts.
@@ -137,14 +137,14 @@ notice_counts <- function(samples, features) {
         paste0("The values are counts, up to ",
                format(largest, big.mark = ",", scientific = FALSE),
                ": a few large ones may decide the fit."),
-        hint = paste("`feat_nonparanormal()`, which `kliep_auto()` takes, goes",
-                     "by their ranks; or fit `log1p()` of them.")
+        hint = paste("Use `feat_nonparanormal()` or `kliep_auto()`, which go by",
+                     "ranks, or fit `log1p()` of them.")
     )
 }
 
 # Counts whose variance grows beyond their mean, such as reads of RNA.
 are_raw_counts <- function(samples) {
-    # One row tells of most tables that they are none.
+    # The first row is enough to see that most tables are not of this kind.
     if (!is_counts(samples$x[1L, ]) || !is_counts(samples$x) ||
         !is_counts(samples$y)) {
         return(FALSE)

@@ -24,11 +24,11 @@
 #' ties, so that a variable without ties has variance one. Where there are
 #' none, the transforms are those of `huge::huge.npn()`.
 #'
-#' Transformed samples are a copy that a fit knows nothing about. To fit, test
-#' or choose by normal scores, give the samples as they are and
-#' [`feat_nonparanormal()`][feat_nonparanormal] as features: they are
-#' `"shrinkage"`, recomputed in every resample, and new observations are mapped
-#' alike.
+#' To fit, test or choose by normal scores, give the samples as they are and
+#' [`feat_nonparanormal()`][feat_nonparanormal] as features: its scores are
+#' `"shrinkage"`, are recomputed in every resample, and map new observations in
+#' the same way. A fit to samples that were transformed beforehand can do
+#' neither.
 #'
 #' @param x,y One sample, or two with the same columns: numeric matrices or
 #'   data frames with observations in rows, as in [kliep_path()].

@@ -2,13 +2,12 @@
 # group, an object of Bioconductor, a formula. All that fits is told apart
 # here; everything after sees `x` and `y`.
 
-#' The two samples in a table, a formula or an object of Bioconductor
+#' The two samples in a table, a formula or a Bioconductor object
 #'
-#' Finds the two samples that a change is learned from. There is rarely a need
-#' to call it: [kliep_path()], [kliep_change()], [kliep_select()],
-#' [kliep_test()], [kliep_stability()], [kliep_debias()] and the methods to
-#' compare with ([glasso_path()] and the like) take the arguments below, too,
-#' and find their samples with it.
+#' Extracts the two samples that are compared, with their design, from the data
+#' that you have. You rarely need to call it yourself: all functions that fit
+#' or test, such as [kliep_auto()], [kliep_path()] and [glasso_path()], take
+#' the arguments below as well and find their samples with it.
 #'
 #' @section What `x` can be:
 #' * one of two tables (matrices or data frames with observations in rows), the
@@ -21,8 +20,8 @@
 #' * a `SummarizedExperiment` (also a `RangedSummarizedExperiment` or a
 #'   `SingleCellExperiment`) or an `ExpressionSet`, with variables such as genes
 #'   in rows, and `group`, the name of a column of `colData(x)` or `pData(x)`,
-#'   or a formula with such an object as `data`. Two of these, one for each
-#'   condition, are as good as two tables;
+#'   or a formula with such an object as `data`. Two such objects, one for each
+#'   condition, work like two tables;
 #' * a pair from a simulator such as [sim_gaussian()].
 #'
 #' @section Which condition is which:
@@ -74,20 +73,20 @@
 #'   where one condition has more of them it looks like a change.
 #'
 #' @section Covariates and batches:
-#' `adjust = ~ batch + age` takes the effects of covariates off: in each
+#' `adjust = ~ batch + age` removes the effects of covariates: in each
 #' condition every variable \eqn{v} is
 #' \deqn{v_i = z_i^\top \beta_v + \varepsilon_{iv},}{v_i = z_i' beta_v + e_iv,}
 #' with \eqn{z_i} the covariates of observation \eqn{i} and a constant, and the
 #' network is that of the errors. What is passed on are Theil's residuals:
 #' \eqn{k} coefficients leave \eqn{n - k} of them, which have the variance of
 #' the errors and are uncorrelated, so that tests, shuffles, folds and intervals
-#' take them for what they are, fewer observations. For Gaussian errors this is
+#' use the right number of observations. For Gaussian errors this is
 #' exact; ordinary residuals are correlated with each other, and
 #' too small. With `adjust_common = TRUE` both conditions have the same
 #' coefficients, each with a mean of its own, which costs \eqn{k} observations
 #' in all. A covariate that is constant in each condition is an error, and with
-#' common coefficients any that tell the condition: no method can tell their
-#' effects apart. A covariate changes means here, and not the network itself.
+#' common coefficients any that determine the condition: no method can separate
+#' their effects. A covariate changes means here, and not the network itself.
 #' `adjust = ~ donor` beside `unit = "donor"` looks at cells within donors.
 #'
 #' Columns with two values have no such residuals. `strata` compares conditions
@@ -110,6 +109,14 @@
 #' and after: the two sides of a pair change places, and their influences are
 #' added up. A side may have several observations.
 #'
+#' `pool = "mean"` or `"sum"` makes one observation of all those of a unit, or
+#' of a side of a pair (pseudobulk): the network is then that of donors, and not
+#' of cells within and between them, and no `unit` is left. Covariates are
+#' averaged likewise. Means suit values that are normalised and on a log scale.
+#' Sums of counts grow with the number of cells and with their depth, which
+#' correlates all genes: take these off, such as by `adjust = ~ log(depth)`. How
+#' `unit` and `pool` compare on single cells: [kliep_by()].
+#'
 #' A design travels with a result to the functions that continue with it. The
 #' estimates of [kliep_path()] and the methods to compare with see the adjusted
 #' samples, and know nothing of strata, units and pairs.
@@ -123,7 +130,8 @@
 #'   are more than two.
 #' @param data The table of observations, for a formula.
 #' @param assay Which assay of a `SummarizedExperiment` or which element of an
-#'   `ExpressionSet`, by name or number. `NULL` is the first, and `exprs`.
+#'   `ExpressionSet`, by name or number. `NULL` is `exprs`, or `logcounts` of a
+#'   `SingleCellExperiment`, where there is one, and otherwise the first.
 #' @param variables The variables to use, by name or number; `NULL` for all.
 #' @param top_variable How many of these variables to keep: those with the
 #'   largest variance over the observations of both conditions together, without
@@ -136,23 +144,26 @@
 #'   variable without one keeps its own; of variables with the same name, such
 #'   as probes of one gene, each has its own added in brackets. `variables` goes
 #'   by these names.
-#' @param adjust Covariates whose effects are taken off the variables: a formula
-#'   about columns of the table, of `colData(x)` or of `pData(x)`, or a data
-#'   frame with a row for each observation (those of `x` first, where there are
-#'   two tables). Columns in use here or below are no variables.
+#' @param adjust Covariates whose effects are removed from the variables: a
+#'   formula about columns of the table, of `colData(x)` or of `pData(x)`, or a
+#'   data frame with a row for each observation (those of `x` first, where there
+#'   are two tables). Columns in use here or below are not variables.
 #' @param adjust_common Do covariates have the same effects in both conditions?
 #' @param strata,unit,pair The stratum, the unit (such as a donor) or the pair
 #'   of every observation: the name of a column, or a vector with a value for
 #'   each observation (those of `x` first, where there are two tables).
-#' @param ... The arguments below, as far as they go with what `x` is.
+#' @param pool What to make of the observations of one unit, or of one side of a
+#'   pair: leave them as they are (`"none"`), or one observation, their `"mean"`
+#'   or `"sum"`.
+#' @param ... The arguments below, as far as they apply to this kind of `x`.
 #'
 #' @return A list of `x` and `y`, matrices or data frames with observations in
 #'   rows, in the order in which they came, and the same variables in columns;
 #'   `conditions`, the names of the two as `c(x = , y = )`, or `NULL` for
 #'   two tables; and, where one was described, `design`: what the samples were
-#'   adjusted for, and the strata, units and pairs of their observations. With
-#'   `na = "impute"`, `x` and `y` are the first completion, and `imputed` is a
-#'   list of all; with `"pairwise"`, `na` says so.
+#'   adjusted for, how units were pooled, and the strata, units and pairs of
+#'   their observations. With `na = "impute"`, `x` and `y` are the first
+#'   completion, and `imputed` is a list of all; with `"pairwise"`, `na` says so.
 #' @references
 #' Theil, H. (1965). The analysis of disturbances in regression analysis.
 #' *Journal of the American Statistical Association* 60, 1067--1079.
@@ -201,10 +212,12 @@ two_samples.default <- function(x, y = NULL, group = NULL, contrast = NULL,
                                        "impute_median"),
                                 label = NULL, adjust = NULL,
                                 adjust_common = FALSE, strata = NULL,
-                                unit = NULL, pair = NULL, ...) {
+                                unit = NULL, pair = NULL,
+                                pool = c("none", "mean", "sum"), ...) {
     refuse_others(list(...), x)
     choice <- check_choices(variables, top_variable, na, label)
-    request <- design_request(adjust, adjust_common, strata, unit, pair)
+    request <- design_request(adjust, adjust_common, strata, unit, pair,
+                               pool)
     if (is.null(group)) {
         stop_without_other(x, y)
         refuse_others(list(contrast = contrast), x)
@@ -250,11 +263,12 @@ two_samples.SummarizedExperiment <- function(
     na = c("error", "omit", "pairwise", "impute",
            "impute_median"),
     label = NULL, adjust = NULL, adjust_common = FALSE, strata = NULL,
-    unit = NULL, pair = NULL, ...) {
+    unit = NULL, pair = NULL, pool = c("none", "mean", "sum"), ...) {
     refuse_others(list(...), x)
     from_assays(x, y, group, contrast, assay,
                 check_choices(variables, top_variable, na, label),
-                design_request(adjust, adjust_common, strata, unit, pair))
+                design_request(adjust, adjust_common, strata, unit, pair,
+                               pool))
 }
 
 #' @rdname two_samples
@@ -265,11 +279,12 @@ two_samples.ExpressionSet <- function(
     na = c("error", "omit", "pairwise", "impute",
            "impute_median"),
     label = NULL, adjust = NULL, adjust_common = FALSE, strata = NULL,
-    unit = NULL, pair = NULL, ...) {
+    unit = NULL, pair = NULL, pool = c("none", "mean", "sum"), ...) {
     refuse_others(list(...), x)
     from_assays(x, y, group, contrast, assay,
                 check_choices(variables, top_variable, na, label),
-                design_request(adjust, adjust_common, strata, unit, pair))
+                design_request(adjust, adjust_common, strata, unit, pair,
+                               pool))
 }
 
 #' @rdname two_samples
@@ -280,11 +295,12 @@ two_samples.network_pair <- function(x, y = NULL, variables = NULL,
                                             "impute_median"),
                                      adjust = NULL, adjust_common = FALSE,
                                      strata = NULL, unit = NULL, pair = NULL,
-                                     ...) {
+                                     pool = c("none", "mean", "sum"), ...) {
     refuse_others(list(...), x)
     stop_with_other(y)
     from_tables(x$x, x$y, check_choices(variables, top_variable, na),
-                design_request(adjust, adjust_common, strata, unit, pair))
+                design_request(adjust, adjust_common, strata, unit, pair,
+                               pool))
 }
 
 # ---- at the top of every function that takes two samples -------------------
@@ -292,7 +308,7 @@ two_samples.network_pair <- function(x, y = NULL, variables = NULL,
 # The arguments of two_samples() that stand in the `...` of other functions.
 sample_arguments <- function() {
     c("group", "contrast", "assay", "data", "variables", "top_variable", "na",
-      "label", "adjust", "adjust_common", "strata", "unit", "pair")
+      "label", "adjust", "adjust_common", "strata", "unit", "pair", "pool")
 }
 
 # The two samples of a call, the names of their conditions, their design if

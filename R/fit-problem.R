@@ -52,9 +52,11 @@ fit_in_rust <- function(problem, samples, on_progress) {
 }
 
 problem_settings <- function(problem, samples) {
-    rust_settings(problem$spec, n_factors_of(problem$spec$features,
-                                             length(problem$variables)),
-                  observations_of(samples))
+    spec <- problem$spec
+    n_factors <- n_factors_of(spec$features, length(problem$variables))
+    groups <- block_numbers(spec$penalty_groups, problem$variables)
+    c(rust_settings(spec, n_factors, observations_of(samples)),
+      list(penalty_groups = groups))
 }
 
 observations_of <- function(samples) {

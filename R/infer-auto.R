@@ -3,10 +3,10 @@
 
 #' Find the edges that changed, in one call
 #'
-#' Finds the edges that changed between two samples, such that the expected
-#' share of false ones among them is at most `fdr`. It looks at the samples,
-#' chooses features that suit them, tests every edge, and gives its reasons.
-#' Where no change is found, it says so.
+#' Finds the edges that changed between two samples, with a false discovery rate
+#' of at most `fdr`. It looks at the samples, chooses features that suit them,
+#' tests every edge, and gives its reasons. Where no change is found, it says
+#' so.
 #'
 #' @section What is chosen:
 #' A data frame with columns that are no numbers, or with two-valued columns
@@ -14,17 +14,19 @@
 #' Columns that all have two values: [feat_ising()]. Numeric columns:
 #' [feat_nonparanormal()], products of normal scores. Ranks within each sample
 #' replace the values, so that heavy tails, outliers, and other scales or
-#' monotone transforms of single variables make little difference. Counts are
-#' ranked with ties averaged.
+#' monotone transforms of single variables, the logarithm of counts among them,
+#' make little difference. Equal values share their mean rank: zeros, however
+#' many, are one state below all others.
 #'
-#' Both see changes of pairwise association. Dependence of another kind, such
-#' as two variables that are large together whatever their signs, takes
-#' [feat_polynomial()]: pass it to [kliep_infer()].
+#' Both see changes of pairwise association. For numeric columns the column
+#' `q_beyond` of `$estimates` says which edges change in a way that correlations
+#' do not show, such as two variables that are large together whatever their
+#' signs; a sentence says how many there are.
 #'
 #' @section What is tested:
-#' All edges, as [kliep_infer()] does, whose help page has the method. The
-#' vignette `vignette("calibration", package = "kliepnet")` shows how often what
-#' is reported is false, over sizes, networks and margins.
+#' All edges are tested as by [kliep_infer()], whose help page has the method.
+#' `vignette("calibration", package = "kliepnet")` shows how often a reported
+#' edge is false, over sizes, networks and margins.
 #'
 #' @inheritParams kliep_infer
 #' @param control Accuracy, iterations and threads: [kliep_control()].
@@ -68,7 +70,8 @@ stop_chosen_features <- function() {
 # The only place the class is set.
 new_auto <- function(result, seen) {
     result$seen <- seen
-    result$reasons <- c(say_seen(seen), say_features(seen), say_chance(result))
+    result$reasons <- c(say_seen(seen), say_features(seen), say_chance(result),
+                        say_no_beyond(result))
     class(result) <- c("kliep_auto", class(result))
     result
 }
@@ -91,21 +94,24 @@ look_at_samples <- function(found) {
         types <- vapply(samples$coding, `[[`, "", "type")
         kurtosis <- NA_real_
         counts <- FALSE
+        zeros <- 0
     } else if (two_valued) {
         samples <- as_samples(found, feat_ising())
         kurtosis <- NA_real_
         counts <- FALSE
+        zeros <- 0
     } else {
         samples <- as_samples(found, feat_gaussian())
         kurtosis <- stats::median(c(excess_kurtosis(samples$x),
                                     excess_kurtosis(samples$y)))
         counts <- is_counts(samples$x) && is_counts(samples$y)
+        zeros <- mean(rbind(samples$x, samples$y) == 0, na.rm = TRUE)
     }
     n <- c(x = nrow(samples$x), y = nrow(samples$y))
     d <- length(samples$variables)
     list(
         n = n, d = d, two_valued = two_valued, mixed = mixed, types = types,
-        counts = counts, kurtosis = kurtosis,
+        counts = counts, zeros = zeros, kurtosis = kurtosis,
         heavy = !is.na(kurtosis) && kurtosis > heavy_kurtosis
     )
 }
@@ -160,6 +166,9 @@ say_seen <- function(seen) {
     } else {
         "the variables are numeric"
     }
+    zeros <- if (seen$zeros >= 0.1) {
+        paste0(", ", round(100 * seen$zeros), " % of the values zero")
+    }
     tails <- if (seen$two_valued || seen$mixed) "" else if (seen$heavy) {
         ", with heavy tails"
     } else {
@@ -167,7 +176,7 @@ say_seen <- function(seen) {
     }
     paste0("There are ", seen$n[["x"]], " + ", seen$n[["y"]],
            " observations of ", count_of(seen$d, "variable"), "; ", values,
-           tails, ".")
+           zeros, tails, ".")
 }
 
 say_features <- function(seen) {
@@ -181,12 +190,13 @@ say_features <- function(seen) {
         return(paste("Two values leave one choice: Ising features, tested by",
                      "logistic regression."))
     }
+    ties <- seen$counts || seen$zeros >= 0.1
     paste0("Values are replaced by the normal scores of their ranks within ",
            "each sample",
-           if (seen$counts) ", ties averaged",
            if (seen$heavy) ": a few extreme values would decide otherwise",
-           ". Dependence that ranks do not show takes ",
-           "`kliep_infer(features = feat_polynomial())`.")
+           if (ties) paste(". Equal values share their mean rank, zeros as one",
+                           "state, and logarithms would make no difference"),
+           ".")
 }
 
 say_chance <- function(result) {

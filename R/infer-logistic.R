@@ -12,7 +12,8 @@ find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     if (turned) samples <- turn_samples(samples)
     draw <- progress_bars(progress)
     model <- design_model(feature_model(samples, spec), samples)
-    null <- logistic_null(model, shuffles, spec$control, draw("Shuffling"))
+    drawn <- draw_layout_shuffles(model$layout, shuffles, alike = TRUE)
+    null <- logistic_null(model, drawn, spec$control, draw("Shuffling"))
     path <- fit_problem(new_problem(screening_spec(spec), samples), samples,
                         on_progress = draw("Screening"))
     chosen <- choose_support(logistic_given(model, null, spec$control,
@@ -198,10 +199,7 @@ scale_slopes <- function(evaluate, stack, largest, step = 0.05,
 # mean. With these multiples it no longer depends on the estimated centre and
 # scale, to first order, and its variance is that of the test.
 off_scale <- function(table, stack, n_x, slopes, columns) {
-    first <- seq_len(n_x)
-    square <- stack^2
-    square[first, ] <- center_columns(square[first, , drop = FALSE])
-    square[-first, ] <- center_columns(square[-first, , drop = FALSE])
+    square <- center_within(stack^2, n_x)
     for (place in seq_along(slopes)) {
         at <- columns[[place]]
         known <- which(!is.na(at))
@@ -236,9 +234,17 @@ test_groups <- function(model, support, null, control, level) {
     groups <- support_groups(model, support)
     fitted <- sum(model$sizes[groups])
     if (fitted > most_fitted(model)) return(NULL)
-    tests <- logistic_tests(model$table, model$n_x, model$sizes,
-                            c(groups, model$fixed), control,
-                            units = model$units)
+    given <- tests_given(model, groups, null, control)
+    if (is.null(given)) return(NULL)
+    c(given, list(support = support, groups = groups, fitted = fitted,
+                  found = stats::p.adjust(given$p_value, "BH") <= level))
+}
+
+# The tests of a model given groups of it, with their |z| and p-values. NULL
+# where these cannot be fitted.
+tests_given <- function(model, groups, null, control) {
+    tests <- fixed_tests(model, model$table, model$n_x, groups, control,
+                         model$units)
     if (is.null(tests) || !tests$converged) return(NULL)
     z <- group_z(tests$groups[model$tested, ])
     p_value <- p_from_null(z, null)
@@ -247,9 +253,19 @@ test_groups <- function(model, support, null, control, level) {
               model$untested)
     z[none] <- 0
     p_value[none] <- 1
-    list(support = support, groups = groups, fitted = fitted, tests = tests,
-         z = z, p_value = p_value,
-         found = stats::p.adjust(p_value, "BH") <= level)
+    list(tests = tests, z = z, p_value = p_value)
+}
+
+# With what a model fits in any case. Where that separates the samples, as a
+# level of one of them alone does, Firth's fit is there.
+fixed_tests <- function(model, table, n_x, groups, control, units) {
+    fit <- function(firth) {
+        logistic_tests(table, n_x, model$sizes, c(groups, model$fixed), control,
+                       units = units, firth = firth)
+    }
+    tests <- fit(FALSE)
+    if (is.null(model$fixed) || isTRUE(tests$converged)) return(tests)
+    fit(TRUE)
 }
 
 # Variances between units cannot tell more coefficients apart than there are
@@ -294,11 +310,11 @@ group_z <- function(groups) {
 # of the rows that it uses up, and statistics larger (Sur, Chen and Candes,
 # 2019). NULL where the columns of the support depend on each other.
 logistic_tests <- function(table, n_x, sizes, support, control,
-                           on_progress = NULL, units = NULL) {
+                           on_progress = NULL, units = NULL, firth = FALSE) {
     fitted <- sum(sizes[support])
     settings <- list(
         # Beyond a tenth of the rows maximum likelihood is biased upwards.
-        firth = fitted > nrow(table) / 10,
+        firth = firth || fitted > nrow(table) / 10,
         support = as.integer(support), tol = 1e-8, max_iter = 100L,
         threads = control$threads, units = units
     )
@@ -331,13 +347,12 @@ chisq_tail <- function(statistic, df) {
 
 # ---- the null --------------------------------------------------------------
 
-# |z| of all factors at the empty support over all shuffles, as shuffle_null()
-# has it. Variables that are standardised in each sample are so in each
+# |z| of all factors at the empty support over all shuffles, each given by the
+# units that become x, as shuffle_null() has it. Variables that are standardised in each sample are so in each
 # shuffle.
 logistic_null <- function(model, shuffles, control, on_progress = NULL) {
     layout <- model$layout
-    drawn <- c(list(seq_len(layout$n_x)),
-               draw_layout_shuffles(layout, shuffles, alike = TRUE))
+    drawn <- c(list(seq_len(layout$n_x)), shuffles)
     designed <- !is.null(model$units) || !is.null(model$fixed)
     statistic <- if (model$within || designed) {
         statistics <- if (designed) designed_statistics else
@@ -425,8 +440,8 @@ designed_statistics <- function(model, rows, control) {
     } else {
         model$table[order, , drop = FALSE]
     }
-    tests <- logistic_tests(table, length(rows), model$sizes, model$fixed,
-                            control, units = model$units[order])
+    tests <- fixed_tests(model, table, length(rows), NULL, control,
+                         model$units[order])
     tests$groups$statistic
 }
 

@@ -313,7 +313,7 @@ edge_entries <- function(object) {
 
 #' Some steps of a path
 #'
-#' `path[i]` is the path at some of its values of `lambda2`, in the same order.
+#' Extracts a path at some of its values of `lambda2`, in the same order.
 #'
 #' @param x A `change_path`.
 #' @param i Which steps: numbers, negative ones to leave steps out, or one
