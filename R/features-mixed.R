@@ -16,17 +16,18 @@
 #' level.
 #'
 #' @section Types:
-#' | type | found for | \eqn{b_u}, of edges | \eqn{a_u}, of the column alone |
-#' |---|---|---|---|
-#' | `"numeric"` | other numbers | normal score \eqn{s} | \eqn{s}, \eqn{s^2} |
-#' | `"two_valued"` | two values, of any class | the second value | the same |
-#' | `"categorical"` | factors, text | indicators of \eqn{k} levels, as
-#'   \eqn{k - 1} columns | the same |
-#' | `"ordered"` | ordered factors; whole numbers with 3 to 7 values | normal
-#'   score of the level | \eqn{k - 1} polynomials of it |
-#' | `"count"` | whole numbers, at least 0, a tenth of them zeros |
+#' * `"two_valued"`, two values of any class: \eqn{b_u} is one for the second
+#'   value, centred and scaled, and \eqn{a_u} the same.
+#' * `"categorical"`, factors and text: indicators of \eqn{k} levels, as
+#'   \eqn{k - 1} columns, for both.
+#' * `"ordered"`, ordered factors and whole numbers with 3 to 7 values:
+#'   \eqn{b_u} is the normal score of the level, \eqn{a_u} has \eqn{k - 1}
+#'   polynomials of it.
+#' * `"count"`, whole numbers from 0 with at least a tenth of zeros: \eqn{b_u} is
 #'   \eqn{t = \log(1 + x)}{t = log(1 + x)} or \eqn{\sqrt x}{root x}, and zero as
-#'   a state | the same and \eqn{t^2} |
+#'   a state; \eqn{a_u} has \eqn{t^2} as well.
+#' * `"numeric"`, all other numbers: \eqn{b_u} is the normal score \eqn{s},
+#'   \eqn{a_u} has \eqn{s} and \eqn{s^2}.
 #'
 #' Counts with few zeros are numeric unless specified: ranks serve them as well.
 #' Zero is a state of its own where 10 % to 90 % of the values are zero. Levels

@@ -67,6 +67,8 @@ combine_tables <- function(table, of, result) {
         table[[column]] <- rowMeans(of(column))
     }
     table$q_value <- stats::p.adjust(table$p_value, "BH")
+    # One completion takes drawn values for observed ones.
+    if (!is.null(table$q_beyond)) table$q_beyond <- NA_real_
     table
 }
 

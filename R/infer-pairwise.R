@@ -28,7 +28,8 @@ find_pairwise_changes <- function(samples, spec, fdr, n_perm, progress) {
     edges <- edge_table(samples, chosen, near, if (turned) -1 else 1)
     global <- global_p_value(null)
     edges$changed <- global <= fdr & edges$q_value <= fdr
-    edges$shift <- rep(NA_real_, nrow(edges))
+    # Both look at whole observations.
+    edges[c("shift", "q_beyond")] <- NA_real_
     list(edges = edges, global = global, fdr = fdr, support = chosen$support,
          null = null, diagnostics = score_diagnostics(chosen, near))
 }
