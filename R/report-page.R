@@ -15,7 +15,8 @@
 #'   variables in both samples. The page draws at most 250 of each sample, and
 #'   holds at most 2,000 edges.
 #' * A slider filters the graph and the tables together. It sets the false
-#'   discovery rate of [kliep_infer()], [kliep_auto()] and [kliep_debias()], the
+#'   discovery rate of [kliep_infer()], [kliep_auto()] and [kliep_debias()],
+#'   below the one asked for also that of [kliep_time()], the
 #'   adjusted p-value of [kliep_test()], the selection probability of
 #'   [kliep_stability()] and the number of windows of [kliep_windows()]. A path
 #'   or a selection has no error rates: there it counts edges by rank.
@@ -38,7 +39,7 @@
 #'
 #' @param fit A `change_path`, or the result of [kliep_select()],
 #'   [kliep_test()], [kliep_stability()], [kliep_infer()], [kliep_auto()],
-#'   [kliep_debias()] or [kliep_windows()].
+#'   [kliep_debias()], [kliep_windows()] or [kliep_time()].
 #' @param file Where to write the page. A file that is there is replaced once
 #'   the new one is complete.
 #' @param lambda2 The value to take the edges from: for a path, which has none
@@ -83,7 +84,7 @@ kliep_report <- function(fit, file = "report.html", lambda2 = NULL,
 # Which of these a fit is, or is a kind of; NA for none.
 report_kind <- function(fit) {
     known <- c("change_path", "kliep_select", "kliep_test", "kliep_stability",
-               "kliep_infer", "kliep_debias", "kliep_windows")
+               "kliep_infer", "kliep_debias", "kliep_windows", "kliep_time")
     intersect(class(fit), known)[1L]
 }
 
@@ -92,7 +93,7 @@ check_reportable <- function(fit) {
     stop_kliep(
         "type",
         paste0("A report needs a path, a change, a selection, a test, a ",
-               "stability selection, an inference or windows: got ",
+               "stability selection, an inference, windows or a drift: got ",
                describe(fit), "."),
         hint = "`kliep_select()` makes a selection."
     )
