@@ -36,10 +36,10 @@
 #'    scaled by a line over all of the span or by local lines over a half or a
 #'    quarter of it, the widest that is within two standard errors of the best
 #'    in predicting blocks of rows from others that are not next to them
-#'    (`$drift` tells how far they drifted). The normal scores of [feat_nonparanormal()] are taken
-#'    before, of the ranks in the whole series. For [feat_ising()] the fields
-#'    may drift: the products of spins are taken less their local regression on
-#'    the spins.
+#'    (`$drift` tells how far they drifted). The normal scores of
+#'    [feat_nonparanormal()] are taken before, of the ranks in the whole series.
+#'    For [feat_ising()] the fields may drift: the products of spins are taken
+#'    less their local regression on the spins.
 #' 2. In a window around \eqn{\tau}{tau} with half-width \eqn{h}, the slope of
 #'    the moments is that of a local line with the kernel \eqn{1 - u^2},
 #'    \eqn{u = (t - \tau) / h}{u = (t - tau) / h}; no derivative of data is
@@ -99,11 +99,11 @@
 #' exchangeable where nothing changes. With fewer than about 50 blocks only
 #' wide windows are used. The results depend on the random number generator.
 #'
-#' `vignette("returns")` has the share of false edges, the power and the coverage
-#' of the bands on series of [sim_drift()], independent and persistent ones, with
-#' the settings in which the rate is not kept. The more rows depend on each
-#' other the fewer observations a series is worth: with a persistence of 0.8,
-#' products of variables vary as those of a fifth as many independent rows do.
+#' `vignette("returns")` has the share of false edges, the power and the
+#' coverage of the bands on series of [sim_drift()], independent and persistent
+#' ones, with the settings in which the rate is not kept. The more rows depend
+#' on each other the fewer observations a series is worth: with a persistence of
+#' 0.8, products of variables vary as those of a fifth as many independent rows.
 #' Variables of which some are far more persistent than the others are outside
 #' of what was measured: the factor of step 4 is common to all edges, and too
 #' small for edges between those that persist.

@@ -264,6 +264,23 @@ test_that("ranks do not mind outliers", {
     expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
 })
 
+test_that("counts of words and returns of markets are series, too", {
+    withr::local_seed(61)
+    topics <- list(c("rain", "storm"), c("match", "goal"), c("bank", "price"))
+    pair <- sim_keywords(times = 600, change_at = 301, topics = topics,
+                         event = c("storm", "match", "price"), tie = 0.4)
+    found <- kliep_time(pair$series, features = feat_nonparanormal(),
+                        times = 8, n_perm = 99)
+    expect_gt(nrow(edges(found)), 0)
+    expect_true(all(edge_text(edges(found)) %in% edge_text(pair$truth)))
+    expect_true(all(edges(found)$weight > 0))
+    returns <- diff(log(datasets::EuStockMarkets))
+    found <- kliep_time(returns, features = feat_nonparanormal(), times = 8,
+                        n_perm = 19, per = 1)
+    expect_equal(as.numeric(found$time), range(stats::time(returns)))
+    expect_equal(found$per, 1)
+})
+
 found_drift <- function() {
     withr::local_seed(11)
     drifting <- sim_drift(d = 5, n = 1000, n_changed = 1, change = 0.7)
