@@ -100,17 +100,17 @@
 #' wide windows are used. The results depend on the random number generator.
 #'
 #' `make bench ONLY=time` in the source tree measures the share of false edges,
-#' the power and the coverage of the bands on series of [sim_drift()], independent
-#' and persistent ones; `vignette("returns")` shows the table where it has been
-#' run. **How the rate is kept on rows that depend on each other is not settled.**
-#' On the series that the method was made on, it was kept about a drift with a
-#' persistence of 0.6, where it had not been before, and the global test was still
-#' too eager with a persistence of 0.8. With that, products of variables vary as
-#' those of a fifth as many independent rows. Variables of which some are far more
-#' persistent than the others are not provided for: the factor of step 4 is common
-#' to all edges, and too small for edges between those that persist. Where rows
-#' depend strongly on each other, thin them out, or take what is found as a
-#' ranking.
+#' the power and the coverage of the bands on series of [sim_drift()],
+#' independent and persistent ones; `vignette("returns")` shows the table where
+#' it has been run. **How the rate is kept on rows that depend on each other is
+#' not settled.** On the series that the method was made on, it was kept about a
+#' drift with a persistence of 0.6, where it had not been before, and the global
+#' test was still too eager with a persistence of 0.8. With that, products of
+#' variables vary as those of a fifth as many independent rows. Variables of
+#' which some are far more persistent than the others are not provided for: the
+#' factor of step 4 is common to all edges, and too small for edges between
+#' those that persist. Where rows depend strongly on each other, thin them out,
+#' or take what is found as a ranking.
 #'
 #' @param series The observations, in the order of time: a matrix or data frame
 #'   with variables in columns.
