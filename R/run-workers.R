@@ -3,8 +3,7 @@
 # fun(task, ...) for every task, in order; an error in one is the error of
 # all. Progress is signalled by progressr, by the `size` of a task: how many
 # fits it is.
-map_tasks <- function(tasks, fun, ..., label,
-                      size = function(task) 1) {
+map_tasks <- function(tasks, fun, ..., label, size = one_fit) {
     signal <- progressr::progressor(sum(vapply(tasks, size, 1)),
                                     message = label)
     if (is_sequential()) {
@@ -32,6 +31,8 @@ map_tasks <- function(tasks, fun, ..., label,
         }
     )
 }
+
+one_fit <- function(task) 1
 
 # Futures gain nothing on one process, as within a worker, and cost their
 # set-up. An error in one would not keep the next from its turn.

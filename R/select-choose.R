@@ -337,13 +337,14 @@ cross_validate <- function(problems, samples, paths, parts) {
         })
     }), recursive = FALSE)
     scored <- map_tasks(tasks, score_folds, samples = samples, parts = parts,
-                        label = "Cross-validation",
-                        size = function(task) length(task$folds) + 0)
+                        label = "Cross-validation", size = n_folds)
     at <- vapply(tasks, `[[`, 1L, "at")
     unname(Map(function(chunks, steps) {
         pool_folds(unlist(chunks, recursive = FALSE), steps)
     }, split(scored, at), lengths(lapply(paths, `[[`, "lambda2"))))
 }
+
+n_folds <- function(task) as.double(length(task$folds))
 
 # Fits of many variables share the threads by themselves, and take memory.
 fold_chunks <- function(problem, folds, most_variables = 500L) {
