@@ -6,7 +6,7 @@
 # which factors are edges. Each has the parts that edges are read from.
 refit_many <- function(problem, divided, lambda2 = problem$spec$lambda2,
                        nlambda = problem$spec$nlambda, most_edges = NULL) {
-    if (!fits_many(problem)) {
+    if (!fits_many(problem, divided)) {
         return(lapply(divided, function(samples) {
             refit(problem, samples, lambda2, nlambda)
         }))
@@ -39,7 +39,7 @@ refit_many <- function(problem, divided, lambda2 = problem$spec$lambda2,
 refit_scores <- function(problem, divided, lambda2,
                          naming = function(at, work) work) {
     each <- seq_along(divided)
-    if (!fits_many(problem)) {
+    if (!fits_many(problem, divided)) {
         return(lapply(each, function(at) naming(at, {
             path <- refit(problem, divided[[at]], lambda2)
             scores <- path_scores(path, divided[[at]]$new_x,
@@ -61,9 +61,11 @@ refit_scores <- function(problem, divided, lambda2,
     })
 }
 
-# Features that R computes, and other methods, are fitted one by one.
-fits_many <- function(problem) {
-    !is_baseline(problem) && !is_table(problem$spec$features)
+# Features that R computes, other methods, and samples with gaps are fitted one
+# by one.
+fits_many <- function(problem, divided = list()) {
+    !is_baseline(problem) && !is_table(problem$spec$features) &&
+        !anyNA(divided, recursive = TRUE)
 }
 
 # The matrices as Rust takes them: `x` and `y`, and what is to be scored.

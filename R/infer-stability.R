@@ -2,11 +2,12 @@
 
 #' Stability selection of changes
 #'
-#' Splits both samples at random into halves, lets each half name the `q` edges
-#' that enter its path first, and counts how often every edge is named: the
-#' complementary pairs of Shah and Samworth (2013). Edges whose selection
-#' probability \eqn{\hat\Pi}{Pi} reaches a threshold \eqn{\tau}{tau} are kept,
-#' and how many of these are false is bounded.
+#' Keeps the edges that random halves of the data select again and again, with
+#' a bound on how many of them are false. Both samples are split at random into
+#' halves, each half names the `q` edges that enter its path first, and every
+#' edge is counted: the complementary pairs of Shah and Samworth (2013). Edges
+#' whose selection probability \eqn{\hat\Pi}{Pi} reaches a threshold
+#' \eqn{\tau}{tau} are kept.
 #'
 #' @section The bound:
 #' Call an edge *unlikely* if half of the observations name it with probability

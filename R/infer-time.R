@@ -2,8 +2,8 @@
 
 #' When a network changes: the rate of every edge over time
 #'
-#' Tells which edges of a network change over a series of observations, when
-#' they do, and how fast, without estimating any network. Rates are those of
+#' Finds which edges of a network change over a series of observations, when
+#' they change, and how fast, without estimating any network. Rates are those of
 #' partial correlations (of couplings, for spins), with confidence bands; edges
 #' are reported such that the expected share of false ones is at most `fdr`.
 #'

@@ -7,7 +7,7 @@
 #' Writes an interactive HTML page that opens in every browser, without a
 #' network and without other files: what was found in a sentence, the graph of
 #' the edges, the observations behind each of them, tables, pictures, settings,
-#' diagnostics, and the code to make it all again.
+#' diagnostics, and the code to reproduce it.
 #'
 #' On the page:
 #' * The graph can be dragged and zoomed. Pointing at an edge shows its
@@ -41,8 +41,8 @@
 #'   [kliep_debias()] or [kliep_windows()].
 #' @param file Where to write the page. A file that is there is replaced once
 #'   the new one is complete.
-#' @param lambda2 The value to take the edges from: for a path, which has none
-#'   that is better by itself, or for a selection instead of the one selected.
+#' @param lambda2 The value to take the edges from: for a path, which does not
+#'   choose one, or for a selection instead of the one selected.
 #' @param title The title of the page.
 #' @param script The file of the script that made the fit, to be shown in the
 #'   report. `NULL` shows the call that is kept with the fit.

@@ -173,7 +173,7 @@ prepare_candidates <- function(candidates, found, score = "logistic") {
     candidates <- share_seed(candidates)
     made <- lapply(candidates, prepare_candidate, found = found)
     form <- vapply(made, function(one) {
-        if (is.null(one$samples$coding)) "plain" else "coded"
+        form_of(one$samples$coding)
     }, "")
     samples <- lapply(made[!duplicated(form)], `[[`, "samples")
     names(samples) <- form[!duplicated(form)]
@@ -181,6 +181,11 @@ prepare_candidates <- function(candidates, found, score = "logistic") {
         c(one$problem, list(form = form, score = score))
     }, made, form)
     list(problems = problems, samples = samples)
+}
+
+form_of <- function(coding) {
+    if (is.null(coding)) return("plain")
+    if (is_mixed_coding(coding)) "mixed" else "coded"
 }
 
 # All points of importance sampling are drawn from one seed.

@@ -9,8 +9,8 @@ for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
                "memory", "peak", "shapes", "select", "recovery", "features",
                "simulate", "consistency", "baselines", "resample",
                "inference", "study", "calibration", "intervals", "level",
-               "tests", "designs", "time", "load", "scaling", "refits", "users",
-               "faults")) {
+               "tests", "designs", "mixed", "time", "load", "scaling",
+               "refits", "users", "faults")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 source(file.path("inst", "paper", "scaling.R"))
