@@ -94,7 +94,7 @@ stop_conditions <- function(columns) {
 # `found` is what a user gave, `samples` what was made of it, and `features` are
 # those that are fitted. Of the samples of a result all this has been said.
 notice_samples <- function(found, samples, features) {
-    if (!is.null(found$result)) return(invisible())
+    if (!is.null(found$result) || has_gaps(samples)) return(invisible())
     notice_twins(samples)
     notice_counts(samples, features)
 }
@@ -127,8 +127,8 @@ notice_twins <- function(samples) {
 
 # Ranks and spins do not care for large counts.
 notice_counts <- function(samples, features) {
-    if (is_ranked(features) || identical(features$family, "ising") ||
-        !are_raw_counts(samples)) {
+    if (is_ranked(features) || is_mixed(features) ||
+        identical(features$family, "ising") || !are_raw_counts(samples)) {
         return(invisible())
     }
     largest <- max(samples$x, samples$y)

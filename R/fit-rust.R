@@ -36,6 +36,10 @@ rust_score_edges <- function(x, y, support, threads, on_progress = NULL,
                     shield_progress(on_progress)))
 }
 
+rust_moderate_tests <- function(tests) {
+    call_rust(.Call(wrap__moderate_tests, tests))
+}
+
 rust_shuffle_null <- function(x, y, shuffles, threads, on_progress = NULL,
                               units = NULL) {
     call_rust(.Call(wrap__shuffle_null, x, y, shuffles, units, threads,
@@ -46,6 +50,10 @@ rust_neighbour_tests <- function(x, y, deltas, threads, on_progress = NULL,
                                  units = NULL) {
     call_rust(.Call(wrap__neighbour_tests, x, y, deltas, units, threads,
                     shield_progress(on_progress)))
+}
+
+rust_moderate_tests <- function(tests) {
+    call_rust(.Call(wrap__moderate_tests, tests))
 }
 
 rust_logistic_tests <- function(table, x_rows, groups, settings,

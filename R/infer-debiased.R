@@ -177,6 +177,7 @@ kliep_debias <- function(x, y = NULL, spec = NULL, edges = NULL,
                         progress = interactive(), ...) {
     call <- match.call()
     found <- take_samples(x, y, list(...))
+    stop_gaps(found, "kliep_debias")
     check_dots(found$rest, c(names(formals()), sample_arguments(),
                              spec_arguments()), "kliep_debias")
     spec <- as_spec(if (is.null(spec)) found$result else spec, found$rest)

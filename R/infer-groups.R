@@ -100,20 +100,20 @@ kliep_groups <- function(data, group, spec = NULL,
 
 # ---- what is asked for -----------------------------------------------------
 
-check_group_dots <- function(dots) {
+check_group_dots <- function(dots, called = "kliep_groups") {
     known <- setdiff(c(sample_arguments(), spec_arguments()),
                      c("group", "contrast", "data"))
-    check_dots(dots, known, "kliep_groups")
+    check_dots(dots, known, called)
     if (is.null(dots$top_variable)) return(dots)
     stop_kliep(
         "argument",
-        "`top_variable` would choose other variables in every contrast.",
+        "`top_variable` would choose other variables in every comparison.",
         hint = "Choose them beforehand, and give them as `variables`."
     )
 }
 
 # The table without its column of groups, and the group of every observation.
-find_grouped <- function(data, group) {
+find_grouped <- function(data, group, arg = "`group`") {
     load_class_of(data)
     known <- known_of_samples(data)
     experiment <- inherits(data, c("SummarizedExperiment", "ExpressionSet"))
@@ -123,8 +123,16 @@ find_grouped <- function(data, group) {
     } else {
         data
     }
-    group_of <- find_group(group, if (length(known) > 0L) known, rows,
-                           "columns of `data`")
+    group_of <- tryCatch(
+        find_group(group, if (length(known) > 0L) known, rows,
+                   "columns of `data`"),
+        kliep_error_group = function(condition) {
+            # The same words about another argument.
+            condition$message <- sub("`group`", arg, condition$message,
+                                     fixed = TRUE)
+            stop(condition)
+        }
+    )
     list(values = if (named) data[setdiff(names(data), group)] else data,
          group = group_of)
 }
@@ -165,9 +173,11 @@ contrast_samples <- function(found, contrast, dots) {
     if (contrast$y == "rest" && !"rest" %in% levels(found$group)) {
         group[!is.na(group) & group != contrast$x] <- "rest"
     }
-    find_samples(found$values, NULL, c(
+    own <- find_samples(found$values, NULL, c(
         list(group = group, contrast = c(contrast$x, contrast$y)), dots
     ))
+    stop_gaps(own, "kliep_groups", draws = TRUE)
+    own
 }
 
 # The same estimator for all contrasts.
@@ -361,6 +371,7 @@ format.kliep_groups <- function(x, ...) {
 
 # What was found, in a few sentences.
 say_groups <- function(x) {
+    if (inherits(x, "kliep_by")) return(say_parts(x))
     differ <- sum(x$omnibus$changed)
     if (differ == 0L && !any(x$estimates$changed)) {
         return(paste0("No difference found between any groups at a false ",
@@ -390,7 +401,9 @@ print.kliep_groups <- function(x, most = 10L, ...) {
     cat(format(x), "", sep = "\n")
     cat(strwrap(paste(say_groups(x), collapse = " "), width = 78L), "",
         sep = "\n")
-    print(x$contrasts, digits = 3L, row.names = FALSE)
+    shown <- x$contrasts
+    if (inherits(x, "kliep_by")) shown <- shown[!names(shown) %in% c("x", "y")]
+    print(shown, digits = 3L, row.names = FALSE)
     found <- edges(x)
     print_kept(found[setdiff(names(found), c("se", "p_value"))], most)
     cat("\nNext: edges(), plot(), plot(type = \"edges\"),",

@@ -12,7 +12,8 @@ find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     if (turned) samples <- turn_samples(samples)
     draw <- progress_bars(progress)
     model <- design_model(feature_model(samples, spec), samples)
-    null <- logistic_null(model, shuffles, spec$control, draw("Shuffling"))
+    drawn <- draw_layout_shuffles(model$layout, shuffles, alike = TRUE)
+    null <- logistic_null(model, drawn, spec$control, draw("Shuffling"))
     path <- fit_problem(new_problem(screening_spec(spec), samples), samples,
                         on_progress = draw("Screening"))
     chosen <- choose_support(logistic_given(model, null, spec$control,
@@ -22,6 +23,8 @@ find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     edges$changed <- global <= fdr & edges$q_value <= fdr
     list(edges = edges, global = global, fdr = fdr,
          support = support_pairs(model, chosen$support), null = null,
+         coefficients = model_coefficients(model, chosen$tests,
+                                           if (turned) -1 else 1),
          diagnostics = list(
              logistic = c(columns = sum(model$sizes), fitted = chosen$fitted),
              support_size = nrow(chosen$support), steps = chosen$steps
@@ -44,6 +47,7 @@ screening_spec <- function(spec) {
 # `tested` those of two variables or more, which come first unless the factors
 # are cliques. `evaluate` makes such a table of other rows.
 feature_model <- function(samples, spec) {
+    if (is_mixed(spec$features)) return(mixed_model(samples, spec))
     d <- length(samples$variables)
     within <- spec$standardize == "within"
     stack <- rust_standardize_samples(samples$x, samples$y,
@@ -65,7 +69,8 @@ feature_model <- function(samples, spec) {
     }
     list(features = features, variables = samples$variables,
          n_x = nrow(samples$x), stack = stack, within = within,
-         sets = sets, sizes = sizes, tested = which(lengths(sets) > 1L),
+         scaled = seq_len(d), sets = sets, sizes = sizes,
+         tested = which(lengths(sets) > 1L),
          # An edge with powers of its variables alone has left them to these.
          with_singles = !identical(features$pair, spec$features$pair),
          evaluate = table, table = table(stack))
@@ -169,8 +174,11 @@ table_values <- function(features, stacks, sets) {
 # ---- estimated scales ------------------------------------------------------
 
 # How the mean of every column changes with the centre and the scale of its
-# variables, over both samples: a list of both for each place of a set.
-scale_slopes <- function(evaluate, stack, largest, step = 0.05) {
+# variables, over both samples: a list of both for each place of a set. Those
+# that are not `scaled` have none.
+scale_slopes <- function(evaluate, stack, largest, step = 0.05,
+                         scaled = seq_len(ncol(stack))) {
+    is_scaled <- rep(seq_len(ncol(stack)) %in% scaled, each = nrow(stack))
     at <- function(place, changed) {
         stacks <- rep(list(stack), largest)
         stacks[[place]] <- changed
@@ -181,7 +189,8 @@ scale_slopes <- function(evaluate, stack, largest, step = 0.05) {
             (2 * step)
     }
     lapply(seq_len(largest), function(place) {
-        list(center = slope(place, 1), scale = slope(place, stack))
+        list(center = slope(place, is_scaled),
+             scale = slope(place, stack * is_scaled))
     })
 }
 
@@ -190,10 +199,7 @@ scale_slopes <- function(evaluate, stack, largest, step = 0.05) {
 # mean. With these multiples it no longer depends on the estimated centre and
 # scale, to first order, and its variance is that of the test.
 off_scale <- function(table, stack, n_x, slopes, columns) {
-    first <- seq_len(n_x)
-    square <- stack^2
-    square[first, ] <- center_columns(square[first, , drop = FALSE])
-    square[-first, ] <- center_columns(square[-first, , drop = FALSE])
+    square <- center_within(stack^2, n_x)
     for (place in seq_along(slopes)) {
         at <- columns[[place]]
         known <- which(!is.na(at))
@@ -228,6 +234,15 @@ test_groups <- function(model, support, null, control, level) {
     groups <- support_groups(model, support)
     fitted <- sum(model$sizes[groups])
     if (fitted > most_fitted(model)) return(NULL)
+    given <- tests_given(model, groups, null, control)
+    if (is.null(given)) return(NULL)
+    c(given, list(support = support, groups = groups, fitted = fitted,
+                  found = stats::p.adjust(given$p_value, "BH") <= level))
+}
+
+# The tests of a model given groups of it, with their |z| and p-values. NULL
+# where these cannot be fitted.
+tests_given <- function(model, groups, null, control) {
     tests <- logistic_tests(model$table, model$n_x, model$sizes,
                             c(groups, model$fixed), control,
                             units = model$units)
@@ -236,9 +251,7 @@ test_groups <- function(model, support, null, control, level) {
     p_value <- p_from_null(z, null)
     # What cannot be tested, such as a constant, has not changed.
     p_value[is.na(tests$groups$statistic[model$tested])] <- 1
-    list(support = support, groups = groups, fitted = fitted, tests = tests,
-         z = z, p_value = p_value,
-         found = stats::p.adjust(p_value, "BH") <= level)
+    list(tests = tests, z = z, p_value = p_value)
 }
 
 # Variances between units cannot tell more coefficients apart than there are
@@ -253,11 +266,13 @@ support_groups <- function(model, support) {
     if (model$features$kind == "cliques") return(support$from)
     edges <- sum(lengths(model$sets) == 2L)
     alone <- support$from == support$to
-    singles <- c(support$from[alone],
-                 if (model$with_singles) unlist(support[!alone, ]))
+    singles <- edges + c(support$from[alone],
+                         if (model$with_singles) unlist(support[!alone, ]))
+    # Those that have room are fitted anyway.
+    if (is_mixed(model$features)) singles <- integer()
     within <- support[!alone, ]
     sort(unique(c((within$to - 1) * (within$to - 2) / 2 + within$from,
-                  edges + singles)))
+                  singles)))
 }
 
 group_factors <- function(model, groups) {
@@ -318,13 +333,12 @@ chisq_tail <- function(statistic, df) {
 
 # ---- the null --------------------------------------------------------------
 
-# |z| of all factors at the empty support over all shuffles, as shuffle_null()
-# has it. Variables that are standardised in each sample are so in each
+# |z| of all factors at the empty support over all shuffles, each given by the
+# units that become x, as shuffle_null() has it. Variables that are standardised in each sample are so in each
 # shuffle.
 logistic_null <- function(model, shuffles, control, on_progress = NULL) {
     layout <- model$layout
-    drawn <- c(list(seq_len(layout$n_x)),
-               draw_layout_shuffles(layout, shuffles, alike = TRUE))
+    drawn <- c(list(seq_len(layout$n_x)), shuffles)
     designed <- !is.null(model$units) || !is.null(model$fixed)
     statistic <- if (model$within || designed) {
         statistics <- if (designed) designed_statistics else
@@ -342,7 +356,12 @@ logistic_null <- function(model, shuffles, control, on_progress = NULL) {
     statistic <- matrix(statistic, ncol = length(drawn))[model$tested, ,
                                                          drop = FALSE]
     log_p <- chisq_tail(statistic, model$sizes[model$tested])
-    z <- matrix(group_z(list(log_p = log_p)), ncol = length(drawn))
+    null_of_shuffles(matrix(group_z(list(log_p = log_p)),
+                            ncol = length(drawn)))
+}
+
+# |z| of all edges, in the data and in every shuffle: a column for each.
+null_of_shuffles <- function(z) {
     largest <- apply(z, 2L, max)
     squares <- colSums(z^2)
     list(count = length(z) - nrow(z), tail = sort(z[, -1L]), tail_from = 0,
@@ -361,8 +380,9 @@ shuffled_stack <- function(model, rows) {
     first <- seq_along(rows)
     stack <- rbind(model$stack[rows, , drop = FALSE],
                    model$stack[-rows, , drop = FALSE])
-    stack[first, ] <- standardize_columns(stack[first, , drop = FALSE])
-    stack[-first, ] <- standardize_columns(stack[-first, , drop = FALSE])
+    at <- model$scaled
+    stack[first, at] <- standardize_columns(stack[first, at, drop = FALSE])
+    stack[-first, at] <- standardize_columns(stack[-first, at, drop = FALSE])
     stack
 }
 
@@ -389,7 +409,7 @@ design_model <- function(model, samples) {
     model$strata <- vapply(own, function(stratum) {
         as.double(labels == stratum)
     }, numeric(length(labels)))
-    model$fixed <- length(model$sizes) + seq_along(own)
+    model$fixed <- c(model$fixed, length(model$sizes) + seq_along(own))
     model$sizes <- c(model$sizes, rep(1L, length(own)))
     model$table <- cbind(model$table, unname(model$strata))
     model
@@ -441,6 +461,15 @@ logistic_edges <- function(model, chosen, sign) {
     edges$to <- model$variables[edges$to]
     edges$q_value <- stats::p.adjust(edges$p_value, "BH")
     edges
+}
+
+# Every coefficient of edges between columns of several types, for their tables.
+model_coefficients <- function(model, tests, sign) {
+    if (!is_mixed(model$features)) return(NULL)
+    sizes <- model$sizes[model$tested]
+    pairs <- pair_from_index(rep(seq_along(sizes), sizes))
+    data.frame(pairs, term = sequence(sizes),
+               value = sign * tests$estimate[seq_len(sum(sizes))])
 }
 
 # An edge of several sets has the smallest of their p-values, times their

@@ -164,6 +164,7 @@ kliep_test <- function(x, y = NULL, spec = NULL, n_perm = 100, alpha = 0.05,
                        checkpoint = NULL, progress = interactive(), ...) {
     call <- match.call()
     found <- take_samples(x, y, list(...))
+    stop_gaps(found, "kliep_test")
     check_dots(found$rest, c(names(formals()), sample_arguments(),
                              spec_arguments()), "kliep_test")
     rules <- list(
@@ -310,12 +311,13 @@ pool_samples <- function(ready, units, align) {
 
 aligned_form <- function(problem) {
     if (problem$spec$standardize != "within") return(NA_character_)
+    if (is_mixed(problem$spec$features)) return("mixed scores")
     if (is_ranked(problem$spec$features)) "scores" else problem$form
 }
 
 # Equal ranks stay equal scores, which another scaling would not keep.
 align_form <- function(form, features) {
-    if (!is_ranked(features)) {
+    if (!is_ranked(features) && !is_mixed(features)) {
         return(do.call(rbind, align_samples(form$x, form$y)))
     }
     scored <- score_samples(form, features, "within")

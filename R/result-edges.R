@@ -160,8 +160,8 @@ edges.kliep_debias <- function(object, lambda2 = NULL,
 #' @param ... Must be empty.
 #' @return A data frame with one row for each edge: `from`, `to`, `weight` (the
 #'   estimate), `se`, `lower`, `upper`, `p_value`, `q_value` and `test`, for
-#'   features with a closed form also `partial_x`, `partial_y` and `shift` (see
-#'   [kliep_infer()]); with `all` also `changed`.
+#'   features with a closed form also `partial_x`, `partial_y`, `shift` and
+#'   `q_beyond` (see [kliep_infer()]); with `all` also `changed`.
 #' @export
 #' @examples
 #' set.seed(1)
@@ -178,7 +178,8 @@ edges.kliep_infer <- function(object, lambda2 = NULL, fdr = object$fdr,
     table$changed <- changed_at(object, fdr)
     names(table)[names(table) == "estimate"] <- "weight"
     columns <- c("from", "to", "weight", "se", "lower", "upper", "p_value",
-                 "q_value", "test", "partial_x", "partial_y", "shift")
+                 "q_value", "test", "partial_x", "partial_y", "shift",
+                 "q_beyond")
     columns <- intersect(c(columns, if (all) "changed"), names(table))
     found <- table[order(table$p_value), columns]
     if (!all) found <- found[table$changed[order(table$p_value)], ]

@@ -171,6 +171,11 @@ has_one_coefficient <- function(features, from, to) {
         return(table(factor(paste(all$from, all$to), unique(given)))[given] ==
                    1L)
     }
+    if (is_mixed(features)) {
+        k <- unname(basis_sizes(features$columns))
+        alone <- unname(single_sizes(features$columns))
+        return(ifelse(from == to, alone[from], k[from] * k[to]) == 1L)
+    }
     (from == to & single_size(features) == 1L) |
         (from != to & edge_size(features) == 1L)
 }

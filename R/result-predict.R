@@ -63,6 +63,9 @@ score_matrix <- function(object, newdata, sample, steps) {
     newdata <- score_newdata(newdata, object$margins[[sample]])
     scaling <- list(center = object$center[[sample]],
                     scale = object$scale[[sample]])
+    # Of a row with gaps, the pairs that are known count.
+    gaps <- is.na(newdata)
+    newdata[gaps] <- rep(scaling$center, each = nrow(newdata))[gaps]
     overflow <- function(condition) {
         stop_overflow(newdata, object$variables, object$spec$standardize)
     }

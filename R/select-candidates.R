@@ -173,7 +173,7 @@ prepare_candidates <- function(candidates, found, score = "logistic") {
     candidates <- share_seed(candidates)
     made <- lapply(candidates, prepare_candidate, found = found)
     form <- vapply(made, function(one) {
-        if (is.null(one$samples$coding)) "plain" else "coded"
+        form_of(one$samples$coding)
     }, "")
     samples <- lapply(made[!duplicated(form)], `[[`, "samples")
     names(samples) <- form[!duplicated(form)]
@@ -181,6 +181,11 @@ prepare_candidates <- function(candidates, found, score = "logistic") {
         c(one$problem, list(form = form, score = score))
     }, made, form)
     list(problems = problems, samples = samples)
+}
+
+form_of <- function(coding) {
+    if (is.null(coding)) return("plain")
+    if (is_mixed_coding(coding)) "mixed" else "coded"
 }
 
 # All points of importance sampling are drawn from one seed.
@@ -266,7 +271,8 @@ refit_all <- function(problem, samples) {
 # small fit.
 refit_scores <- function(problem, samples, new, lambda2) {
     spec <- problem$spec
-    if (is_baseline(problem) || is_table(spec$features)) {
+    if (is_baseline(problem) || is_table(spec$features) ||
+        has_gaps(samples) || has_gaps(new)) {
         path <- refit(problem, samples, lambda2)
         scores <- path_scores(path, new$x, new$y, problem$score)
         return(scores[seq_along(lambda2), ])

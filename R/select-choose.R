@@ -232,7 +232,7 @@ continue_grid <- function(lambda2) {
 keep_samples <- function(selection, samples, conditions) {
     path <- selection$path
     if (!is_baseline(path)) {
-        form <- if (is.null(path$coding)) "plain" else "coded"
+        form <- form_of(path$coding)
         path <- with_samples(path, samples[[form]], NULL)
     }
     selection$path <- path

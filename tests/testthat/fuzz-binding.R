@@ -65,6 +65,8 @@ routines <- list(
     score_edges = list(list(values = x, squares = x^2),
                        list(values = y, squares = y^2),
                        list(from = 1:2, to = 2:3), units, 1L, NULL),
+    moderate_tests = list(list(numerator = c(1, 2), variance = c(1, 2),
+                               model = c(1, 1), freedom = c(9, 9))),
     shuffle_null = list(x, y, cbind(1:12, 11:22), units, 1L, NULL),
     neighbour_tests = list(x, y, c(1, 0.5), units, 1L, NULL),
     logistic_tests = list(matrix(rnorm(22 * 3), 22), 12L, c(1L, 2L), list(

@@ -4,12 +4,13 @@ use crate::convert::{self, counts, matrix_for_r, named_list, Fields};
 use crate::family::Family;
 use crate::guard::{guard, Failure, Result};
 use crate::run::run;
-use crate::settings::{direction, kliep_settings, penalty_factor, standardize};
+use crate::settings::{blocks, direction, kliep_settings, penalty_factor, standardize};
 use crate::steps;
 use extendr_api::prelude::*;
 use kliepnet_core::design::scan::timed_pass;
 use kliepnet_core::error::Error;
 use kliepnet_core::features::Features;
+use kliepnet_core::objective::blocks::Blocks;
 use kliepnet_core::objective::loss::{Direction, Loss};
 use kliepnet_core::objective::penalty_factor::PenaltyFactors;
 use kliepnet_core::objective::problem::Problem;
@@ -30,6 +31,7 @@ struct Specification {
     standardize: Standardize,
     direction: Direction,
     penalty_factor: PenaltyFactors,
+    blocks: Option<Blocks>,
     settings: Settings,
     threads: usize,
 }
@@ -42,6 +44,7 @@ impl Specification {
             standardize: standardize(&fields.string("standardize")?)?,
             direction: direction(&fields.string("direction")?)?,
             penalty_factor: penalty_factor(&fields, &family)?,
+            blocks: blocks(&fields)?,
             family,
             settings: kliep_settings(&fields)?,
             threads: fields.count("threads")?,
@@ -59,7 +62,8 @@ impl Specification {
         let family = self.family.settle(&samples)?;
         let features = family.features(samples)?;
         let loss = Loss::density_ratio(self.direction, x.nrows(), y.nrows());
-        let problem = Problem::new(features, loss, self.penalty_factor.clone())?;
+        let problem = Problem::new(features, loss, self.penalty_factor.clone())?
+            .with_blocks(self.blocks.clone())?;
         Ok((problem, Prepared { family, scalings }))
     }
 }

@@ -51,6 +51,9 @@ pub type KliepPath = Path<DensityRatio>;
 /// Fit a path.
 pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<KliepPath> {
     let begun = Instant::now();
+    if problem.blocks.is_some() && settings.penalty != PenaltyShape::GroupLasso {
+        return Err(Error::Argument("blocks of factors take the group lasso".into()));
+    }
     let PenaltyShape::Adaptive { gamma, first_share } = settings.penalty else {
         monitor.start(settings.lambda2.len());
         return fit_weighted(problem, settings, begun, monitor);
@@ -80,6 +83,8 @@ fn fit_weighted(
     let lambda_max = round_up(default.lambda_max(NULL_FIT, monitor)?, problem);
     let grid = settings.lambda2.values(lambda_max);
     let solver: Box<dyn UpdateProblem> = match settings.solver {
+        // Blocks have one solver.
+        _ if problem.blocks.is_some() => default.into_update(),
         SolverChoice::Auto => default.into_update(),
         SolverChoice::Primal => Box::new(Primal::new(problem, limits)),
         SolverChoice::Dual if settings.lambda1 > 0.0 => Box::new(Dual::new(problem, limits)),
@@ -111,6 +116,9 @@ fn solver_of_normalizer(
     limits: Limits,
 ) -> Result<Box<dyn DefaultSolver>> {
     match (normalizer, &problem.features) {
+        (Normalizer::Gaussian, _) if problem.blocks.is_some() => {
+            Err(Error::Argument("blocks of factors need the empirical normaliser".into()))
+        }
         (Normalizer::Empirical, _) => Ok(default_solver(problem, limits)),
         (Normalizer::Gaussian, Features::Products(products)) => {
             Ok(Box::new(GaussianSolver::new(problem, products, limits)?))

@@ -221,7 +221,7 @@ fn line_search(
     way: &[f64],
     way_scores: &[f64],
 ) -> Option<Point> {
-    let Subproblem { design, loss, lambda } = *subproblem;
+    let Subproblem { design, loss, lambda, .. } = *subproblem;
     let along = |values: &[f64], way: &[f64], far: f64| -> Vec<f64> {
         values.iter().zip(way).map(|(value, by)| value + far * by).collect()
     };
