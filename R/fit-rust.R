@@ -52,10 +52,6 @@ rust_neighbour_tests <- function(x, y, deltas, threads, on_progress = NULL,
                     shield_progress(on_progress)))
 }
 
-rust_moderate_tests <- function(tests) {
-    call_rust(.Call(wrap__moderate_tests, tests))
-}
-
 rust_logistic_tests <- function(table, x_rows, groups, settings,
                                 on_progress = NULL) {
     call_rust(.Call(wrap__logistic_tests, table, x_rows, groups, settings,
