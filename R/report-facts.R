@@ -43,8 +43,8 @@ say_found <- function(fit, lambda2) {
         paste0(
             found, " detected at lambda2 = ",
             format(lambda2_of(fit, lambda2), digits = 3L), ". A path ranks ",
-            "edges; where to cut the ranking, and whether anything changed at ",
-            "all, it does not say", say_judge(path_of(fit))
+            "edges. It does not say where to cut the ranking, or whether ",
+            "anything changed at all", say_judge(path_of(fit))
         )
     )
 }
