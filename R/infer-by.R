@@ -27,9 +27,10 @@
 #' Every cell type is tested as [kliep_infer()] tests two samples, with shuffles
 #' of its own. `q_value` is adjusted by the method of Benjamini and Hochberg
 #' over all edges of all cell types; a change is reported where it is at most
-#' `fdr`, the test of no change in its cell type is, and so is that of no change
-#' in any, which combines these by Cauchy's distribution. The rate holds for all
-#' that is reported together. In one cell type, chosen after looking at all, it
+#' `fdr`, and so is the p-value of no change at all in its cell type. (`$global`
+#' combines these over cell types, and decides nothing: with many types and few
+#' shuffles it cannot become small.) The rate holds for all that is reported
+#' together. In one cell type, chosen after looking at all, it
 #' may be larger: `found$fits[["T cell"]]` has the q-values of that type by
 #' itself, for who had chosen it beforehand. `$omnibus` has a test for each edge
 #' of a change in any cell type.
@@ -206,7 +207,8 @@ new_kliep_by <- function(fits, found, conditions, left_out, how) {
     table <- data.frame(contrast = parts, x = conditions[["x"]],
                         y = conditions[["y"]])
     by <- factor(as.character(found$by), parts)
-    result <- new_kliep_groups(fits, table, by, how, how$call)
+    result <- new_kliep_groups(fits, table, by, how, how$call,
+                               gate = FALSE)
     units <- lapply(fits, function(fit) units_of(fit$samples$design))
     if (!is.null(units[[1L]])) {
         at <- match("n_y", names(result$contrasts))

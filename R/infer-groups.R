@@ -192,14 +192,16 @@ group_spec <- function(spec, samples) {
 
 # ---- the result ------------------------------------------------------------
 
-# The only place the class is set.
-new_kliep_groups <- function(fits, table, group, how, call) {
+# The only place the class is set. `gate` is whether the test of no difference
+# at all, over all contrasts, has to come first.
+new_kliep_groups <- function(fits, table, group, how, call, gate = TRUE) {
     names(fits) <- table$contrast
     estimates <- contrast_estimates(fits)
     single <- vapply(fits, function(fit) fit$global$p_value, 1)
-    global <- combine_cauchy(rbind(single))
+    global <- unname(combine_cauchy(rbind(single)))
     estimates$q_value <- stats::p.adjust(estimates$p_value, "BH")
-    estimates$changed <- estimates$q_value <= how$fdr & global <= how$fdr &
+    first <- if (gate) global else 0
+    estimates$changed <- estimates$q_value <= how$fdr & first <= how$fdr &
         single[estimates$contrast] <= how$fdr
     table$n_x <- vapply(fits, function(fit) fit$n[["x"]], 1L)
     table$n_y <- vapply(fits, function(fit) fit$n[["y"]], 1L)
@@ -212,7 +214,7 @@ new_kliep_groups <- function(fits, table, group, how, call) {
             estimates = estimates[c("contrast", "from", "to", "estimate", "se",
                                     "lower", "upper", "p_value", "q_value",
                                     "changed")],
-            omnibus = omnibus_table(fits, table, group, global, how$fdr),
+            omnibus = omnibus_table(fits, table, group, first, how$fdr),
             contrasts = table, profiles = group_profiles(fits, table),
             odd = odd_groups(estimates, table), global = global,
             groups = table_of(group), fdr = how$fdr, level = how$level,
