@@ -243,15 +243,29 @@ test_groups <- function(model, support, null, control, level) {
 # The tests of a model given groups of it, with their |z| and p-values. NULL
 # where these cannot be fitted.
 tests_given <- function(model, groups, null, control) {
-    tests <- logistic_tests(model$table, model$n_x, model$sizes,
-                            c(groups, model$fixed), control,
-                            units = model$units)
+    tests <- fixed_tests(model, model$table, model$n_x, groups, control,
+                         model$units)
     if (is.null(tests) || !tests$converged) return(NULL)
     z <- group_z(tests$groups[model$tested, ])
     p_value <- p_from_null(z, null)
     # What cannot be tested, such as a constant, has not changed.
-    p_value[is.na(tests$groups$statistic[model$tested])] <- 1
+    none <- c(which(is.na(tests$groups$statistic[model$tested])),
+              model$untested)
+    z[none] <- 0
+    p_value[none] <- 1
     list(tests = tests, z = z, p_value = p_value)
+}
+
+# With what a model fits in any case. Where that separates the samples, as a
+# level of one of them alone does, Firth's fit is there.
+fixed_tests <- function(model, table, n_x, groups, control, units) {
+    fit <- function(firth) {
+        logistic_tests(table, n_x, model$sizes, c(groups, model$fixed), control,
+                       units = units, firth = firth)
+    }
+    tests <- fit(FALSE)
+    if (is.null(model$fixed) || isTRUE(tests$converged)) return(tests)
+    fit(TRUE)
 }
 
 # Variances between units cannot tell more coefficients apart than there are
@@ -296,11 +310,11 @@ group_z <- function(groups) {
 # of the rows that it uses up, and statistics larger (Sur, Chen and Candes,
 # 2019). NULL where the columns of the support depend on each other.
 logistic_tests <- function(table, n_x, sizes, support, control,
-                           on_progress = NULL, units = NULL) {
+                           on_progress = NULL, units = NULL, firth = FALSE) {
     fitted <- sum(sizes[support])
     settings <- list(
         # Beyond a tenth of the rows maximum likelihood is biased upwards.
-        firth = fitted > nrow(table) / 10,
+        firth = firth || fitted > nrow(table) / 10,
         support = as.integer(support), tol = 1e-8, max_iter = 100L,
         threads = control$threads, units = units
     )
@@ -353,9 +367,10 @@ logistic_null <- function(model, shuffles, control, on_progress = NULL) {
                                do.call(cbind, drawn), control$threads,
                                on_progress)
     }
-    statistic <- matrix(statistic, ncol = length(drawn))[model$tested, ,
+    tested <- setdiff(model$tested, model$untested)
+    statistic <- matrix(statistic, ncol = length(drawn))[tested, ,
                                                          drop = FALSE]
-    log_p <- chisq_tail(statistic, model$sizes[model$tested])
+    log_p <- chisq_tail(statistic, model$sizes[tested])
     null_of_shuffles(matrix(group_z(list(log_p = log_p)),
                             ncol = length(drawn)))
 }
@@ -425,8 +440,8 @@ designed_statistics <- function(model, rows, control) {
     } else {
         model$table[order, , drop = FALSE]
     }
-    tests <- logistic_tests(table, length(rows), model$sizes, model$fixed,
-                            control, units = model$units[order])
+    tests <- fixed_tests(model, table, length(rows), NULL, control,
+                         model$units[order])
     tests$groups$statistic
 }
 
