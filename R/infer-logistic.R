@@ -19,7 +19,8 @@ find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     edges <- logistic_edges(found$model, found$chosen, if (turned) -1 else 1)
     global <- global_p_value(found$null)
     edges$changed <- global <= fdr & edges$q_value <= fdr
-    if (any(edges$changed & edges$df > 1L) && found$model$within) {
+    if (any(edges$changed & edges$df > 1L) && found$model$within &&
+            !is_mixed(spec$features)) {
         both <- search(as_spec(spec, list(standardize = "pooled")))
         edges$q_value <- confirm(
             edges$q_value, logistic_edges(both$model, both$chosen, 1)$p_value,
