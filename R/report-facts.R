@@ -29,8 +29,11 @@ say_found <- function(fit, lambda2) {
             format(fit$expected_false, digits = 2L), " of them to be false.",
             say_hub(fit)
         ),
-        kliep_infer = paste0(say_reported(fit, found), " ", say_global(fit),
-                             say_hub(fit)),
+        kliep_infer = paste0(
+            paste(c(say_reported(fit, found), say_full(fit), say_beyond(fit),
+                    say_global(fit)), collapse = " "),
+            say_hub(fit)
+        ),
         kliep_debias = paste0(
             found, " changed at a false discovery rate of ",
             format(1 - fit$level), ".", say_hub(fit)
@@ -44,8 +47,8 @@ say_found <- function(fit, lambda2) {
         paste0(
             found, " detected at lambda2 = ",
             format(lambda2_of(fit, lambda2), digits = 3L), ". A path ranks ",
-            "edges; where to cut the ranking, and whether anything changed at ",
-            "all, it does not say", say_judge(path_of(fit))
+            "edges. It does not say where to cut the ranking, or whether ",
+            "anything changed at all", say_judge(path_of(fit))
         )
     )
 }

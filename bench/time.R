@@ -23,7 +23,7 @@ bench_time <- function(settings = time_settings(),
     }
     table <- time_table(settings)
     # For the vignette on returns.
-    saveRDS(table, file.path("inst", "paper", "time.rds"), version = 3)
+    saveRDS(table, file.path("inst", "paper", "drift.rds"), version = 3)
     rows <- split(table, factor(table$setting, unique(table$setting)))
     rbind(do.call(rbind, lapply(rows, time_rows)),
           if (Sys.time() <= until) time_seconds())

@@ -283,7 +283,7 @@ test_that("a report says what its result does, and no more", {
                    dimnames = list(NULL, paste0("V", 1:6)))
     ranked <- kliep_path(same[1:100, ], same[101:200, ], nlambda = 8)
     page <- page_of(ranked, lambda2 = min(ranked$lambda2))
-    expect_match(page, "A path ranks edges; where to cut the ranking")
+    expect_match(page, "It does not say where to cut the ranking")
     expect_match(page, "<code>kliep_infer(fit)</code> tests every edge",
                  fixed = TRUE)
     expect_no_match(page, "Most has changed around")
