@@ -186,7 +186,8 @@ code_levels <- function(column, other, name, type, known, most) {
     labels <- vapply(split(as.character(known), index), paste, "",
                      collapse = "/")
     c(list(values = as.character(known), index = index,
-           labels = unname(labels), share = share),
+           labels = unname(labels), share = share,
+           rare = min(joined) < least_level),
       if (type == "ordered") ordered_basis(share) else
           list(basis = level_basis(share), single = level_basis(share)))
 }

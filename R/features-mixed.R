@@ -31,16 +31,18 @@
 #' Counts with few zeros are numeric unless specified: ranks serve them as well.
 #' Zero is a state of its own where 10 % to 90 % of the values are zero. Levels
 #' with fewer than 5 observations in either sample are joined with the rarest
-#' other level, of ordered ones with a neighbour, and a message says so.
+#' other level, of ordered ones with a neighbour, and a message says so. Where
+#' one of two values has so few, [kliep_infer()] does not test the edges of the
+#' column.
 #'
 #' @section What a change of an edge is:
 #' Everything but normal scores is in one coding for both samples, and the
 #' columns alone have features. Where the shares of levels shift, say there are
 #' more smokers in `x`, and each level keeps its relation to the other columns,
 #' then \eqn{\Theta_{uv}}{Theta_uv} is zero: a shifted margin is not an edge.
-#' Columns alone are not penalised unless `penalty_factor` says otherwise, and
-#' in [kliep_infer()] they are fitted whatever the support is (the most shifted
-#' ones, up to a twentieth of the observations in coefficients).
+#' In [kliep_infer()] columns alone are fitted whatever the support is (the most
+#' shifted ones, up to a twentieth of the observations in coefficients); on a
+#' path they are penalised as edges are, unless `penalty_factor` says otherwise.
 #'
 #' Normal scores are those of [feat_nonparanormal()]: ranks within each sample
 #' with `standardize = "within"`, the default, so that heavy tails cost little
@@ -51,7 +53,7 @@
 #' @section Types compete fairly:
 #' In samples without dependence all columns of \eqn{b_u} are uncorrelated and
 #' have variance one, so that a norm is the root mean square of the change of
-#' the log-ratio over all cells. An edge of \eqn{k} coefficients has the penalty
+#' the log-ratio over all cells. A factor of \eqn{k} coefficients has the penalty
 #' factor \eqn{\sqrt{q_k / q_1}}{sqrt(q_k / q_1)}, with \eqn{q_k} the quantile
 #' \eqn{1 - 1 / T} of chi-square with \eqn{k} degrees of freedom and \eqn{T} the
 #' number of edges: where nothing changed, each of the \eqn{T} edges is as
@@ -219,12 +221,11 @@ mixed_sizes <- function(columns) {
            k[pairs$from] * k[pairs$to])
 }
 
-# Penalty factors under which every edge is as likely to be the first, where
+# Penalty factors under which every factor is as likely to be the first, where
 # nothing has changed.
 mixed_weights <- function(sizes, d) {
     level <- 1 - 1 / max(2, d * (d - 1) / 2)
-    weights <- sqrt(stats::qchisq(level, sizes) / stats::qchisq(level, 1))
-    replace(weights, cumsum(seq_len(d)), 1)
+    sqrt(stats::qchisq(level, sizes) / stats::qchisq(level, 1))
 }
 
 # Both samples one below the other, with normal scores brought to mean zero and

@@ -147,6 +147,7 @@ stop_unknown_variables <- function(names, variables) {
 }
 
 stop_two_groups <- function(edge) {
+    edge <- sort(edge)
     stop_kliep(
         "penalty_groups",
         paste0("The edge between ", name_some(edge[1L]), " and ",

@@ -67,10 +67,7 @@ check_lambda_min_ratio <- function(lambda_min_ratio, n_factors, n) {
 # Either c(single, edge), or one number for each factor in the order of
 # `m[upper.tri(m, diag = TRUE)]`, or for cliques one for each of them.
 check_penalty_factor <- function(penalty_factor, variables, features) {
-    if (is.null(penalty_factor)) {
-        # What shifts a margin must not be left to the edges.
-        penalty_factor <- if (is_mixed(features)) c(single = 0, edge = 1) else 1
-    }
+    if (is.null(penalty_factor)) penalty_factor <- 1
     check_penalty_values(penalty_factor)
     if (features$kind == "cliques") {
         return(penalty_of_cliques(penalty_factor, length(features$cliques)))

@@ -10,25 +10,57 @@
 find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     turned <- comes_second(samples$x, samples$y)
     if (turned) samples <- turn_samples(samples)
-    draw <- progress_bars(progress)
+    drawn <- draw_layout_shuffles(layout_of(samples), shuffles, alike = TRUE)
+    search <- function(spec) {
+        search_groups(samples, spec, drawn, max(fdr, 0.1),
+                      progress_bars(progress))
+    }
+    found <- search(spec)
+    edges <- logistic_edges(found$model, found$chosen, if (turned) -1 else 1)
+    global <- global_p_value(found$null)
+    edges$changed <- global <= fdr & edges$q_value <= fdr
+    if (any(edges$changed & edges$df > 1L) && found$model$within &&
+            !is_mixed(spec$features)) {
+        both <- search(as_spec(spec, list(standardize = "pooled")))
+        edges$q_value <- confirm(
+            edges$q_value, logistic_edges(both$model, both$chosen, 1)$p_value,
+            fdr
+        )
+        edges$changed <- global <= fdr & edges$q_value <= fdr
+    }
+    chosen <- found$chosen
+    list(edges = edges, global = global, fdr = fdr,
+         support = support_pairs(found$model, chosen$support),
+         null = found$null,
+         coefficients = model_coefficients(found$model, chosen$tests,
+                                           if (turned) -1 else 1),
+         diagnostics = list(
+             logistic = c(columns = sum(found$model$sizes),
+                          fitted = chosen$fitted),
+             support_size = nrow(chosen$support), steps = chosen$steps,
+             full = found$full
+         ))
+}
+
+# The tests of all groups given a support of a path with the same features.
+# `full`, whether edges were left outside that belong in.
+search_groups <- function(samples, spec, drawn, level, draw) {
     model <- design_model(feature_model(samples, spec), samples)
-    drawn <- draw_layout_shuffles(model$layout, shuffles, alike = TRUE)
     null <- logistic_null(model, drawn, spec$control, draw("Shuffling"))
     path <- fit_problem(new_problem(screening_spec(spec), samples), samples,
                         on_progress = draw("Screening"))
-    chosen <- choose_support(logistic_given(model, null, spec$control,
-                                            max(fdr, 0.1)), path, null)
-    edges <- logistic_edges(model, chosen, if (turned) -1 else 1)
-    global <- global_p_value(null)
-    edges$changed <- global <= fdr & edges$q_value <= fdr
-    list(edges = edges, global = global, fdr = fdr,
-         support = support_pairs(model, chosen$support), null = null,
-         coefficients = model_coefficients(model, chosen$tests,
-                                           if (turned) -1 else 1),
-         diagnostics = list(
-             logistic = c(columns = sum(model$sizes), fitted = chosen$fitted),
-             support_size = nrow(chosen$support), steps = chosen$steps
-         ))
+    given <- logistic_given(model, null, spec$control, level)
+    chosen <- choose_support(given, path, null)
+    list(model = model, null = null, chosen = chosen,
+         full = any(found_outside(chosen, given)))
+}
+
+# A sentence where the observations do not suffice for the support, or NULL.
+say_full <- function(x) {
+    if (!isTRUE(x$diagnostics$full) || !any(x$estimates$changed)) return(NULL)
+    paste("The observations do not suffice to fit all edges that are found:",
+          "unchanged edges beside changed ones may be among them. Features",
+          "with fewer terms need fewer observations.")
 }
 
 # The path that screens treats both samples alike.
@@ -243,15 +275,29 @@ test_groups <- function(model, support, null, control, level) {
 # The tests of a model given groups of it, with their |z| and p-values. NULL
 # where these cannot be fitted.
 tests_given <- function(model, groups, null, control) {
-    tests <- logistic_tests(model$table, model$n_x, model$sizes,
-                            c(groups, model$fixed), control,
-                            units = model$units)
+    tests <- fixed_tests(model, model$table, model$n_x, groups, control,
+                         model$units)
     if (is.null(tests) || !tests$converged) return(NULL)
     z <- group_z(tests$groups[model$tested, ])
     p_value <- p_from_null(z, null)
     # What cannot be tested, such as a constant, has not changed.
-    p_value[is.na(tests$groups$statistic[model$tested])] <- 1
+    none <- c(which(is.na(tests$groups$statistic[model$tested])),
+              model$untested)
+    z[none] <- 0
+    p_value[none] <- 1
     list(tests = tests, z = z, p_value = p_value)
+}
+
+# With what a model fits in any case. Where that separates the samples, as a
+# level of one of them alone does, Firth's fit is there.
+fixed_tests <- function(model, table, n_x, groups, control, units) {
+    fit <- function(firth) {
+        logistic_tests(table, n_x, model$sizes, c(groups, model$fixed), control,
+                       units = units, firth = firth)
+    }
+    tests <- fit(FALSE)
+    if (is.null(model$fixed) || isTRUE(tests$converged)) return(tests)
+    fit(TRUE)
 }
 
 # Variances between units cannot tell more coefficients apart than there are
@@ -296,11 +342,11 @@ group_z <- function(groups) {
 # of the rows that it uses up, and statistics larger (Sur, Chen and Candes,
 # 2019). NULL where the columns of the support depend on each other.
 logistic_tests <- function(table, n_x, sizes, support, control,
-                           on_progress = NULL, units = NULL) {
+                           on_progress = NULL, units = NULL, firth = FALSE) {
     fitted <- sum(sizes[support])
     settings <- list(
         # Beyond a tenth of the rows maximum likelihood is biased upwards.
-        firth = fitted > nrow(table) / 10,
+        firth = firth || fitted > nrow(table) / 10,
         support = as.integer(support), tol = 1e-8, max_iter = 100L,
         threads = control$threads, units = units
     )
@@ -353,9 +399,10 @@ logistic_null <- function(model, shuffles, control, on_progress = NULL) {
                                do.call(cbind, drawn), control$threads,
                                on_progress)
     }
-    statistic <- matrix(statistic, ncol = length(drawn))[model$tested, ,
+    tested <- setdiff(model$tested, model$untested)
+    statistic <- matrix(statistic, ncol = length(drawn))[tested, ,
                                                          drop = FALSE]
-    log_p <- chisq_tail(statistic, model$sizes[model$tested])
+    log_p <- chisq_tail(statistic, model$sizes[tested])
     null_of_shuffles(matrix(group_z(list(log_p = log_p)),
                             ncol = length(drawn)))
 }
@@ -425,8 +472,8 @@ designed_statistics <- function(model, rows, control) {
     } else {
         model$table[order, , drop = FALSE]
     }
-    tests <- logistic_tests(table, length(rows), model$sizes, model$fixed,
-                            control, units = model$units[order])
+    tests <- fixed_tests(model, table, length(rows), NULL, control,
+                         model$units[order])
     tests$groups$statistic
 }
 

@@ -34,10 +34,24 @@ mixed_model <- function(samples, spec) {
         n_x = nrow(samples$x), stack = stack, within = length(scaled) > 0L,
         scaled = scaled, sets = sets, sizes = sizes,
         tested = seq_len(nrow(pairs)), with_singles = FALSE,
+        untested = untested_edges(columns, pairs),
         evaluate = table, table = table(stack)
     )
     model$fixed <- shifted_columns(model, nrow(pairs) + seq_along(alone))
     model
+}
+
+# Edges of a value that hardly occurs in one sample: no test can tell chance
+# from change there.
+untested_edges <- function(columns, pairs) {
+    rare <- vapply(columns, function(own) isTRUE(own$rare), NA)
+    if (!any(rare)) return(integer())
+    inform_kliep("rare", paste0(
+        "A value of ", name_some(names(columns)[rare]), " has fewer than ",
+        least_level, " observations in a sample: ",
+        if (sum(rare) == 1L) "its" else "their", " edges are not tested."
+    ))
+    which(rare[pairs$from] | rare[pairs$to])
 }
 
 # All edges, then the variables alone; the first variable of an edge is taken

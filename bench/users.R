@@ -22,7 +22,8 @@ user_works <- function() {
         work("given-200", "tests given a support, d = 200, n = 400", NA),
         work("given-1000", "tests given a support, d = 1,000, n = 200", NA),
         work("auto-200", "kliep_auto(), d = 200, n = 400", 2),
-        work("auto-1000", "kliep_auto(), d = 1,000, n = 200", 2)
+        work("auto-1000", "kliep_auto(), d = 1,000, n = 200", 2),
+        refit_works(work)
     )
 }
 
@@ -49,8 +50,9 @@ user_row <- function(work, before) {
     text <- show_seconds(seconds[["now"]])
     if (!is.na(work$peer)) {
         peer <- user_rounds(work$peer, c(now = ""), times = 1L)
-        text <- paste0(text, ", huge's two paths ",
-                       show_seconds(peer$seconds))
+        name <- if (startsWith(work$peer, "huge")) "huge's two paths" else
+            "cv.glmnet() of its shape"
+        text <- paste0(text, ", ", name, " ", show_seconds(peer$seconds))
     }
     if (!nzchar(before)) return(bench_row(work$what, text))
     ratio <- seconds[["before"]] / seconds[["now"]]

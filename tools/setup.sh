@@ -31,8 +31,8 @@ described() {
 }
 
 # Data of vignettes, which are built for a release and not for a test.
-vignettes=dslabs
-tested=$(described Suggests | grep -vx dslabs || true)
+vignettes="dslabs MASS"
+tested=$(described Suggests | grep -vx -e dslabs -e MASS || true)
 
 # By rustup, beside those there are: a Rust, or libraries for another system.
 toolchain=
