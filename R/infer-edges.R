@@ -4,9 +4,9 @@
 #' Which edges changed, with error control for all of them at once
 #'
 #' Tests every edge for a change of its interaction between the two samples,
-#' and reports the edges that changed such that the expected share of false
-#' ones among them is at most `fdr`. First it asks whether anything has changed
-#' at all; where the answer is no, it reports no edge.
+#' and reports the edges that changed with a false discovery rate of at most
+#' `fdr`: the expected share of false edges among them. First it tests whether
+#' anything has changed at all; where it has not, no edge is reported.
 #'
 #' @section Method:
 #' This is the method for [feat_gaussian()] and [feat_nonparanormal()], which
@@ -128,9 +128,9 @@
 #' polynomials of normal scores with \eqn{i + j} up to 4, the product
 #' \eqn{z_u z_v}{z_u z_v} projected out. They are tested by their score in a
 #' logistic regression (see above) on the products of the edges that changed,
-#' and on all features of edges that this test has found before, strongest first;
-#' each of these is tested with itself left out. The null distribution comes
-#' from the same number of shuffles.
+#' and on all features of edges that this test has found before, strongest
+#' first; each of these is tested with itself left out. The null distribution
+#' comes from the same number of shuffles.
 #'
 #' In ranks of each sample a change of one edge changes the margins of its
 #' variables, and with them how its unchanged neighbours look; in ranks of both
@@ -159,10 +159,10 @@
 #' `vignette("calibration", package = "kliepnet")` has how often what is
 #' reported is false, over sizes, networks and margins. Intervals hold for an
 #' edge that is chosen beforehand, and are those of the test that `test` names.
-#' The data choose the support: an edge that has not changed and is in it by chance is estimated
-#' too far from zero, and its interval mostly misses zero. Its q-value takes
-#' this into account only in so far as the support is no larger than it has to
-#' be.
+#' The data choose the support: an edge that has not changed and is in it by
+#' chance is estimated too far from zero, and its interval mostly misses zero.
+#' Its q-value takes this into account only in so far as the support is no
+#' larger than it has to be.
 #'
 #' @inheritParams kliep_test
 #' @param x,y The two samples, as for [kliep_path()], or a result of this
@@ -186,12 +186,12 @@
 #'     `q_value`, `p_direct` and `p_nodewise` (each test by itself), `test` (the
 #'     one with the smaller p-value, whose estimate, standard error and interval
 #'     these are), `z` (of the direct test, moderated), `in_support`,
-#'     `partial_x` and `partial_y` (the debiased partial correlations), `shift` (how much of the change of correlation could come
-#'     with a shift of means or scales), `q_beyond` (the q-value of a change that
-#'     correlations do not show) and `changed`, whether the edge is
-#'     reported. Logistic tests have `df`, the number of coefficients, and
-#'     neither `p_direct`, `p_nodewise`, `partial_x`, `partial_y`, `shift` nor
-#'     `q_beyond`;
+#'     `partial_x` and `partial_y` (the debiased partial correlations), `shift`
+#'     (how much of the change of correlation could come with a shift of means
+#'     or scales), `q_beyond` (the q-value of a change that correlations do not
+#'     show) and `changed`, whether the edge is reported. Logistic tests have
+#'     `df`, the number of coefficients, and neither `p_direct`, `p_nodewise`,
+#'     `partial_x`, `partial_y`, `shift` nor `q_beyond`;
 #'   * `global`: the test of no change at all, a list of `p_value`, the largest
 #'     statistic (`largest`) and the sum of squares (`squares`);
 #'   * `support`: the factors of the support, `from` and `to` (the same for a
@@ -247,15 +247,21 @@ kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
 
 # What kliep_infer() and kliep_auto() have in common.
 test_all_edges <- function(found, spec, how, call) {
+    refuse_groups(spec)
+    draws <- imputed_of(found)
+    if (!is.null(draws)) return(test_imputed(found, draws, spec, how, call))
     samples <- as_samples(found, spec$features, least = 10L)
     notice_samples(found, samples, spec$features)
+    spec$features <- with_columns(spec$features, samples$coding)
     spec <- settle_spec(spec, samples$variables)
     closed <- has_closed_form(spec$features)
     if (closed) {
         check_within(spec)
         refuse_strata(samples$design)
     }
-    check_constant(samples, spec$standardize)
+    if (!has_gaps(samples)) {
+        check_constant(scaled_part(samples, spec$features), spec$standardize)
+    }
     n_perm <- check_layout_n_perm(how$n_perm, layout_of(samples), alike = TRUE)
     changes <- if (closed) {
         find_closed_changes(samples, spec, how$fdr, n_perm, how$progress)
@@ -268,6 +274,9 @@ test_all_edges <- function(found, spec, how, call) {
 
 # As find_changes(), for features with a closed form.
 find_closed_changes <- function(samples, spec, fdr, n_perm, progress) {
+    if (has_gaps(samples)) {
+        return(find_pairwise_changes(samples, spec, fdr, n_perm, progress))
+    }
     ready <- feature_samples(samples, spec$features)
     changes <- find_changes(ready$x, ready$y, fdr, n_perm, spec$control,
                             progress, samples$design)
@@ -302,6 +311,15 @@ check_within <- function(spec) {
     )
 }
 
+refuse_groups <- function(spec) {
+    if (is.null(spec$penalty_groups)) return(invisible())
+    stop_kliep(
+        "penalty_groups",
+        "Tests of all edges know nothing of `penalty_groups`.",
+        hint = "Leave it out; `kliep_sets()` tests sets of variables."
+    )
+}
+
 # Correlations within strata would be those of no one distribution.
 refuse_strata <- function(design) {
     if (is.null(design$strata)) return(invisible())
@@ -309,7 +327,7 @@ refuse_strata <- function(design) {
         "design",
         paste("`strata` is for features that are tested by logistic",
               "regression, such as those of two-valued columns."),
-        hint = "For numeric columns `adjust` takes the effects of a factor off."
+        hint = "For numeric columns `adjust` removes the effects of a factor."
     )
 }
 
@@ -347,9 +365,11 @@ new_kliep_infer <- function(changes, spec, samples, level, call) {
             support = named_support(changes$support, samples$variables),
             null = changes$null,
             diagnostics = changes$diagnostics,
+            coefficients = changes$coefficients,
             spec = spec,
             variables = samples$variables,
             n = observations_of(samples),
+            coding = samples$coding,
             call = call
         )
     )
@@ -420,8 +440,18 @@ format.kliep_infer <- function(x, ...) {
         paste0("  features   ", name_features(x$spec$features)),
         paste0("  support    ", count_of(nrow(x$support), "factor"),
                "; ", count_of(x$n_perm, "shuffle")),
+        if (!is.null(x$imputed)) paste0(
+            "  missing    values drawn ", x$imputed, " times"
+        ) else if (!is.null(x$samples) && has_gaps(x$samples)) paste0(
+            "  missing    ", format_gaps(x$samples), ", moments of pairs"
+        ),
         paste0("  any change p = ", format(x$global$p_value, digits = 2L))
     )
+}
+
+format_gaps <- function(samples) {
+    share <- vapply(samples[c("x", "y")], function(part) mean(is.na(part)), 1)
+    paste(format(100 * share, digits = 2L), "%", collapse = " and ")
 }
 
 # What was found, in one sentence.

@@ -19,7 +19,8 @@ find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     edges <- logistic_edges(found$model, found$chosen, if (turned) -1 else 1)
     global <- global_p_value(found$null)
     edges$changed <- global <= fdr & edges$q_value <= fdr
-    if (any(edges$changed & edges$df > 1L) && found$model$within) {
+    if (any(edges$changed & edges$df > 1L) && found$model$within &&
+            !is_mixed(spec$features)) {
         both <- search(as_spec(spec, list(standardize = "pooled")))
         edges$q_value <- confirm(
             edges$q_value, logistic_edges(both$model, both$chosen, 1)$p_value,
@@ -31,6 +32,8 @@ find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     list(edges = edges, global = global, fdr = fdr,
          support = support_pairs(found$model, chosen$support),
          null = found$null,
+         coefficients = model_coefficients(found$model, chosen$tests,
+                                           if (turned) -1 else 1),
          diagnostics = list(
              logistic = c(columns = sum(found$model$sizes),
                           fitted = chosen$fitted),
@@ -76,6 +79,7 @@ screening_spec <- function(spec) {
 # `tested` those of two variables or more, which come first unless the factors
 # are cliques. `evaluate` makes such a table of other rows.
 feature_model <- function(samples, spec) {
+    if (is_mixed(spec$features)) return(mixed_model(samples, spec))
     d <- length(samples$variables)
     within <- spec$standardize == "within"
     stack <- rust_standardize_samples(samples$x, samples$y,
@@ -97,7 +101,8 @@ feature_model <- function(samples, spec) {
     }
     list(features = features, variables = samples$variables,
          n_x = nrow(samples$x), stack = stack, within = within,
-         sets = sets, sizes = sizes, tested = which(lengths(sets) > 1L),
+         scaled = seq_len(d), sets = sets, sizes = sizes,
+         tested = which(lengths(sets) > 1L),
          # An edge with powers of its variables alone has left them to these.
          with_singles = !identical(features$pair, spec$features$pair),
          evaluate = table, table = table(stack))
@@ -201,8 +206,11 @@ table_values <- function(features, stacks, sets) {
 # ---- estimated scales ------------------------------------------------------
 
 # How the mean of every column changes with the centre and the scale of its
-# variables, over both samples: a list of both for each place of a set.
-scale_slopes <- function(evaluate, stack, largest, step = 0.05) {
+# variables, over both samples: a list of both for each place of a set. Those
+# that are not `scaled` have none.
+scale_slopes <- function(evaluate, stack, largest, step = 0.05,
+                         scaled = seq_len(ncol(stack))) {
+    is_scaled <- rep(seq_len(ncol(stack)) %in% scaled, each = nrow(stack))
     at <- function(place, changed) {
         stacks <- rep(list(stack), largest)
         stacks[[place]] <- changed
@@ -213,7 +221,8 @@ scale_slopes <- function(evaluate, stack, largest, step = 0.05) {
             (2 * step)
     }
     lapply(seq_len(largest), function(place) {
-        list(center = slope(place, 1), scale = slope(place, stack))
+        list(center = slope(place, is_scaled),
+             scale = slope(place, stack * is_scaled))
     })
 }
 
@@ -266,15 +275,29 @@ test_groups <- function(model, support, null, control, level) {
 # The tests of a model given groups of it, with their |z| and p-values. NULL
 # where these cannot be fitted.
 tests_given <- function(model, groups, null, control) {
-    tests <- logistic_tests(model$table, model$n_x, model$sizes,
-                            c(groups, model$fixed), control,
-                            units = model$units)
+    tests <- fixed_tests(model, model$table, model$n_x, groups, control,
+                         model$units)
     if (is.null(tests) || !tests$converged) return(NULL)
     z <- group_z(tests$groups[model$tested, ])
     p_value <- p_from_null(z, null)
     # What cannot be tested, such as a constant, has not changed.
-    p_value[is.na(tests$groups$statistic[model$tested])] <- 1
+    none <- c(which(is.na(tests$groups$statistic[model$tested])),
+              model$untested)
+    z[none] <- 0
+    p_value[none] <- 1
     list(tests = tests, z = z, p_value = p_value)
+}
+
+# With what a model fits in any case. Where that separates the samples, as a
+# level of one of them alone does, Firth's fit is there.
+fixed_tests <- function(model, table, n_x, groups, control, units) {
+    fit <- function(firth) {
+        logistic_tests(table, n_x, model$sizes, c(groups, model$fixed), control,
+                       units = units, firth = firth)
+    }
+    tests <- fit(FALSE)
+    if (is.null(model$fixed) || isTRUE(tests$converged)) return(tests)
+    fit(TRUE)
 }
 
 # Variances between units cannot tell more coefficients apart than there are
@@ -289,11 +312,13 @@ support_groups <- function(model, support) {
     if (model$features$kind == "cliques") return(support$from)
     edges <- sum(lengths(model$sets) == 2L)
     alone <- support$from == support$to
-    singles <- c(support$from[alone],
-                 if (model$with_singles) unlist(support[!alone, ]))
+    singles <- edges + c(support$from[alone],
+                         if (model$with_singles) unlist(support[!alone, ]))
+    # Those that have room are fitted anyway.
+    if (is_mixed(model$features)) singles <- integer()
     within <- support[!alone, ]
     sort(unique(c((within$to - 1) * (within$to - 2) / 2 + within$from,
-                  edges + singles)))
+                  singles)))
 }
 
 group_factors <- function(model, groups) {
@@ -317,11 +342,11 @@ group_z <- function(groups) {
 # of the rows that it uses up, and statistics larger (Sur, Chen and Candes,
 # 2019). NULL where the columns of the support depend on each other.
 logistic_tests <- function(table, n_x, sizes, support, control,
-                           on_progress = NULL, units = NULL) {
+                           on_progress = NULL, units = NULL, firth = FALSE) {
     fitted <- sum(sizes[support])
     settings <- list(
         # Beyond a tenth of the rows maximum likelihood is biased upwards.
-        firth = fitted > nrow(table) / 10,
+        firth = firth || fitted > nrow(table) / 10,
         support = as.integer(support), tol = 1e-8, max_iter = 100L,
         threads = control$threads, units = units
     )
@@ -355,8 +380,8 @@ chisq_tail <- function(statistic, df) {
 # ---- the null --------------------------------------------------------------
 
 # |z| of all factors at the empty support over all shuffles, each given by the
-# units that become x, as shuffle_null() has it. Variables that are standardised in each sample are so in each
-# shuffle.
+# units that become x, as shuffle_null() has it. Variables that are standardised
+# in each sample are so in each shuffle.
 logistic_null <- function(model, shuffles, control, on_progress = NULL) {
     layout <- model$layout
     drawn <- c(list(seq_len(layout$n_x)), shuffles)
@@ -374,10 +399,16 @@ logistic_null <- function(model, shuffles, control, on_progress = NULL) {
                                do.call(cbind, drawn), control$threads,
                                on_progress)
     }
-    statistic <- matrix(statistic, ncol = length(drawn))[model$tested, ,
+    tested <- setdiff(model$tested, model$untested)
+    statistic <- matrix(statistic, ncol = length(drawn))[tested, ,
                                                          drop = FALSE]
-    log_p <- chisq_tail(statistic, model$sizes[model$tested])
-    z <- matrix(group_z(list(log_p = log_p)), ncol = length(drawn))
+    log_p <- chisq_tail(statistic, model$sizes[tested])
+    null_of_shuffles(matrix(group_z(list(log_p = log_p)),
+                            ncol = length(drawn)))
+}
+
+# |z| of all edges, in the data and in every shuffle: a column for each.
+null_of_shuffles <- function(z) {
     largest <- apply(z, 2L, max)
     squares <- colSums(z^2)
     list(count = length(z) - nrow(z), tail = sort(z[, -1L]), tail_from = 0,
@@ -396,8 +427,9 @@ shuffled_stack <- function(model, rows) {
     first <- seq_along(rows)
     stack <- rbind(model$stack[rows, , drop = FALSE],
                    model$stack[-rows, , drop = FALSE])
-    stack[first, ] <- standardize_columns(stack[first, , drop = FALSE])
-    stack[-first, ] <- standardize_columns(stack[-first, , drop = FALSE])
+    at <- model$scaled
+    stack[first, at] <- standardize_columns(stack[first, at, drop = FALSE])
+    stack[-first, at] <- standardize_columns(stack[-first, at, drop = FALSE])
     stack
 }
 
@@ -424,7 +456,7 @@ design_model <- function(model, samples) {
     model$strata <- vapply(own, function(stratum) {
         as.double(labels == stratum)
     }, numeric(length(labels)))
-    model$fixed <- length(model$sizes) + seq_along(own)
+    model$fixed <- c(model$fixed, length(model$sizes) + seq_along(own))
     model$sizes <- c(model$sizes, rep(1L, length(own)))
     model$table <- cbind(model$table, unname(model$strata))
     model
@@ -440,8 +472,8 @@ designed_statistics <- function(model, rows, control) {
     } else {
         model$table[order, , drop = FALSE]
     }
-    tests <- logistic_tests(table, length(rows), model$sizes, model$fixed,
-                            control, units = model$units[order])
+    tests <- fixed_tests(model, table, length(rows), NULL, control,
+                         model$units[order])
     tests$groups$statistic
 }
 
@@ -476,6 +508,15 @@ logistic_edges <- function(model, chosen, sign) {
     edges$to <- model$variables[edges$to]
     edges$q_value <- stats::p.adjust(edges$p_value, "BH")
     edges
+}
+
+# Every coefficient of edges between columns of several types, for their tables.
+model_coefficients <- function(model, tests, sign) {
+    if (!is_mixed(model$features)) return(NULL)
+    sizes <- model$sizes[model$tested]
+    pairs <- pair_from_index(rep(seq_along(sizes), sizes))
+    data.frame(pairs, term = sequence(sizes),
+               value = sign * tests$estimate[seq_len(sum(sizes))])
 }
 
 # An edge of several sets has the smallest of their p-values, times their

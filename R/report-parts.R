@@ -168,7 +168,10 @@ column_words <- c(
     first = "the first window with the edge",
     last = "the last window with the edge",
     appears = "when the first window with the edge begins",
-    windows = "the number of windows with the edge"
+    windows = "the number of windows with the edge",
+    start = "when the edge begins to change",
+    peak = "when the edge changes most surely; its weight is the rate then",
+    end = "when the edge ends to change"
 )
 
 columns_html <- function(names) {

@@ -9,7 +9,8 @@ for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
                "memory", "peak", "shapes", "select", "recovery", "features",
                "simulate", "consistency", "baselines", "resample",
                "inference", "study", "calibration", "beyond", "intervals",
-               "level", "tests", "designs", "time", "load", "scaling", "faults")) {
+               "level", "tests", "designs", "mixed", "time", "load", "scaling",
+               "refits", "users", "faults")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 source(file.path("inst", "paper", "scaling.R"))
@@ -39,6 +40,7 @@ groups <- list(
     designs = bench_designs,
     load = bench_load,
     scaling = bench_scaling,
+    users = bench_users,
     faults = bench_faults
 )
 

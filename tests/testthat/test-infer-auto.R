@@ -106,3 +106,10 @@ test_that("every long step has a bar, which ends", {
     )
     expect_length(quiet, 0)
 })
+
+test_that("there is no penalty to give", {
+    samples <- matrix(0, 3, 2)
+    expect_error(kliep_auto(samples, samples, lambda = 0.1),
+                 "`kliep_path()` takes one, `lambda2`",
+                 class = "kliep_error_dots", fixed = TRUE)
+})
