@@ -128,9 +128,9 @@
 #' polynomials of normal scores with \eqn{i + j} up to 4, the product
 #' \eqn{z_u z_v}{z_u z_v} projected out. They are tested by their score in a
 #' logistic regression (see above) on the products of the edges that changed,
-#' and on all features of edges that this test has found before, strongest first;
-#' each of these is tested with itself left out. The null distribution comes
-#' from the same number of shuffles.
+#' and on all features of edges that this test has found before, strongest
+#' first; each of these is tested with itself left out. The null distribution
+#' comes from the same number of shuffles.
 #'
 #' In ranks of each sample a change of one edge changes the margins of its
 #' variables, and with them how its unchanged neighbours look; in ranks of both

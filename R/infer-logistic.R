@@ -380,8 +380,8 @@ chisq_tail <- function(statistic, df) {
 # ---- the null --------------------------------------------------------------
 
 # |z| of all factors at the empty support over all shuffles, each given by the
-# units that become x, as shuffle_null() has it. Variables that are standardised in each sample are so in each
-# shuffle.
+# units that become x, as shuffle_null() has it. Variables that are standardised
+# in each sample are so in each shuffle.
 logistic_null <- function(model, shuffles, control, on_progress = NULL) {
     layout <- model$layout
     drawn <- c(list(seq_len(layout$n_x)), shuffles)

@@ -11,9 +11,10 @@ bench_features <- function(runs = 20L, first = 101L) {
     table <- features_table(runs, first)
     # For the vignette on the paper.
     saveRDS(table, file.path("inst", "paper", "features.rds"), version = 3)
-    do.call(rbind, lapply(split(table, factor(table$generator,
-                                              unique(table$generator))),
-                          generator_rows))
+    rows <- lapply(split(table, factor(table$generator,
+                                       unique(table$generator))),
+                   generator_rows)
+    do.call(rbind, c(rows, list(array_rows(60), array_rows(300), auto_row())))
 }
 
 # Tests of an edge do not depend on what of single variables is in it, so that
@@ -274,4 +275,55 @@ generator_rows <- function(table) {
     goal("kliep_auto()", "within one error of the best",
          auto$lead >= -auto$lead_se)
     shown
+}
+
+# ---- real arrays and time --------------------------------------------------
+
+# Ten pairs of seeds on 37 + 42 arrays of acute lymphoblastic leukaemia, the
+# probes that vary most: how many give the same edges within one.
+array_rows <- function(d, trials = 10L) {
+    arrays <- leukaemia_arrays(d)
+    if (is.null(arrays)) return(NULL)
+    same <- function(run) {
+        sum(vapply(seq_len(trials), function(trial) {
+            found <- lapply(2L * trial - 0:1, function(seed) {
+                set.seed(seed)
+                fit <- suppressWarnings(run(arrays$x, arrays$y,
+                                            control = one_thread(),
+                                            progress = FALSE))
+                do.call(paste, edges(fit)[1:2])
+            })
+            length(setdiff(found[[1L]], found[[2L]])) +
+                length(setdiff(found[[2L]], found[[1L]])) <= 1L
+        }, NA))
+    }
+    row <- function(name, run) {
+        agree <- same(run)
+        bench_row(paste0("37 + 42 arrays, d = ", d, ": ", name),
+                  paste("same within one edge in", agree, "of", trials), "",
+                  at_least(agree, 0.9 * trials, paste(" of", trials)))
+    }
+    rbind(row("kliep_auto()", kliep_auto), row("kliep_select()", kliep_select))
+}
+
+leukaemia_arrays <- function(d) {
+    if (!requireNamespace("ALL", quietly = TRUE)) return(NULL)
+    loaded <- new.env()
+    utils::data("ALL", package = "ALL", envir = loaded)
+    values <- t(Biobase::exprs(loaded$ALL))
+    kind <- ifelse(startsWith(as.character(loaded$ALL$BT), "B"),
+                   as.character(loaded$ALL$mol.biol), "")
+    x <- values[kind == "BCR/ABL", ]
+    y <- values[kind == "NEG", ]
+    top <- order(-apply(rbind(x, y), 2L, stats::var))[seq_len(d)]
+    list(x = x[, top], y = y[, top])
+}
+
+auto_row <- function() {
+    pair <- with_seed(1, sim_gaussian(d = 11, n = 850, n_changed = 4))
+    time <- system.time(kliep_auto(pair$x, pair$y, control = one_thread(),
+                                   progress = FALSE))
+    seconds <- sum(time[c("user.self", "sys.self")])
+    bench_row("kliep_auto(), d = 11, n = 850, processor time",
+              show_seconds(seconds), "", at_most(seconds, 2, " s"))
 }
