@@ -21,14 +21,18 @@ refit_many <- function(problem, divided, lambda2 = problem$spec$lambda2,
     fits <- rust_fit_paths(ready, rust_features(problem$spec$features),
                            settings)
     Map(function(fit, samples) {
-        read_fit(problem, fit, samples[c("x", "y")], function(fit) list(
-            lambda2 = fit$lambda2, lambda_max = fit$lambda_max,
-            coefficients = quick_frame(fit[c("step", "from", "to", "term",
-                                             "value")]),
-            diagnostics = list(status = fit$status), spec = problem$spec,
-            variables = problem$variables
-        ))
+        read_fit(problem, fit, samples[c("x", "y")], function(fit) {
+            short_path(fit, problem)
+        })
     }, fits, ready)
+}
+
+short_path <- function(fit, problem) {
+    entries <- fit[c("step", "from", "to", "term", "value")]
+    list(lambda2 = fit$lambda2, lambda_max = fit$lambda_max,
+         coefficients = quick_frame(entries),
+         diagnostics = list(status = fit$status), spec = problem$spec,
+         variables = problem$variables)
 }
 
 # Fit to some observations, `x` and `y` of each of `divided`, and score others,
@@ -40,12 +44,9 @@ refit_scores <- function(problem, divided, lambda2,
                          naming = function(at, work) work) {
     each <- seq_along(divided)
     if (!fits_many(problem, divided)) {
-        return(lapply(each, function(at) naming(at, {
-            path <- refit(problem, divided[[at]], lambda2)
-            scores <- path_scores(path, divided[[at]]$new_x,
-                                  divided[[at]]$new_y, problem$score)
-            scores[seq_along(lambda2), ]
-        })))
+        return(lapply(each, function(at) {
+            naming(at, refit_score(problem, divided[[at]], lambda2))
+        }))
     }
     ready <- lapply(each, function(at) {
         naming(at, prepare_samples(divided[[at]], problem))
@@ -59,6 +60,12 @@ refit_scores <- function(problem, divided, lambda2,
             read_scores(problem, one, length(lambda2))
         }))
     })
+}
+
+refit_score <- function(problem, samples, lambda2) {
+    path <- refit(problem, samples, lambda2)
+    scores <- path_scores(path, samples$new_x, samples$new_y, problem$score)
+    scores[seq_along(lambda2), ]
 }
 
 # Features that R computes, other methods, and samples with gaps are fitted one
