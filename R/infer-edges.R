@@ -53,7 +53,7 @@
 #' \eqn{\log p / q = \theta^\top f + c}{log p / q = theta' f + c} is a logistic
 #' regression of which sample an observation is from on its features \eqn{f}
 #' (Qin 1998). So for [feat_ising()], [feat_polynomial()], [feat_rbf()],
-#' [feat_custom()] and [feat_cliques()]:
+#' [feat_custom()], [feat_cliques()] and [feat_mixed()]:
 #' 1. The factors of a support, from a path of [kliep_path()] with the same
 #'    features, are fitted by maximum likelihood. Every other edge is tested by
 #'    its score given them (Rao's test), edges of the support by their estimate
