@@ -23,7 +23,7 @@ design_request <- function(adjust, adjust_common, strata, unit, pair,
     if (!is.null(unit) && !is.null(pair)) {
         stop_kliep(
             "design", "`unit` and `pair` are both given.",
-            hint = paste("`pair` alone will do: all observations of a pair in",
+            hint = paste("Give `pair` alone: all observations of a pair in",
                          "one condition are one unit.")
         )
     }

@@ -114,7 +114,7 @@
 #' ([kliep_infer()]) know nothing of groups.
 #'
 #' @section Outliers:
-#' A few observations far out can decide a density ratio. With `robust` above
+#' A few extreme observations can dominate a density ratio. With `robust` above
 #' zero the mean over the numerator, \eqn{\frac{1}{n_P} \sum_j \theta^\top
 #' f(x_j)}{mean_j theta' f(x_j)}, becomes the mean over the share
 #' `1 - robust` of its observations with the smallest \eqn{\theta^\top
@@ -125,7 +125,7 @@
 #' Denominators and standardisation keep all observations. What pulls the ratio
 #' *down*, or has already spoilt the standard deviations, is not trimmed away:
 #' the normal scores of [feat_nonparanormal()], which limit what single values
-#' can do, go well with it.
+#' can do, combine well with it.
 #'
 #' The problem is still convex. It is solved by turns: a fit with weights on the
 #' observations of the numerator, then weights that are moved towards
@@ -159,8 +159,8 @@
 #' threshold that depends on the data: the objective has no lower bound. A
 #' path ends there with status `"unbounded"` and a warning of class
 #' `kliep_warning_unbounded`; `kliep_change()` stops with an error of class
-#' `kliep_error_unbounded`. Within a hair of the threshold no fit can be
-#' relied on, and the status is `"near_threshold"`.
+#' `kliep_error_unbounded`. Very close to the threshold no fit is reliable, and
+#' the status is `"near_threshold"`.
 #'
 #' @param x,y The two samples: numeric matrices or data frames with
 #'   observations in rows and the same variables in columns, matched by name
@@ -260,9 +260,7 @@ kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                        control = kliep_control(),
                        progress = interactive(), spec = NULL, ..., lambda) {
     call <- match.call()
-    if (!missing(lambda)) {
-        stop_other_word("lambda", names(formals()), "kliep_path")
-    }
+    refuse_lambda(!missing(lambda), names(formals()), "kliep_path")
     given <- given_settings()
     found <- take_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments()),
@@ -279,9 +277,7 @@ kliep_change <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                          lambda2, ..., progress = interactive(), spec = NULL,
                          lambda) {
     call <- match.call()
-    if (!missing(lambda)) {
-        stop_other_word("lambda", names(formals()), "kliep_change")
-    }
+    refuse_lambda(!missing(lambda), names(formals()), "kliep_change")
     given <- given_settings()
     found <- take_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments(),

@@ -64,9 +64,7 @@ kliep_spec <- function(features = feat_gaussian(), lambda1 = 0.1,
                        normalizer = c("auto", "gaussian", "empirical"),
                        solver = c("auto", "primal", "dual"),
                        control = kliep_control(), lambda) {
-    if (!missing(lambda)) {
-        stop_other_word("lambda", names(formals()), "kliep_spec")
-    }
+    refuse_lambda(!missing(lambda), names(formals()), "kliep_spec")
     features <- check_features(features)
     lambda1 <- check_lambda1(lambda1)
     penalty <- check_penalty(penalty)
@@ -225,6 +223,8 @@ rust_settings <- function(spec, n_factors, n) {
     # Where the first fit of an adaptive penalty is taken: three quarters down
     # the default grid, on its log scale.
     settings$first_share <- ratio^0.75
+    # With how many edges a path may end.
+    settings["most_edges"] <- list(NULL)
     c(settings, spec$control[c("tol", "max_iter", "threads")])
 }
 

@@ -32,8 +32,8 @@
 #' with many types and few shuffles it cannot become small.) The rate holds for
 #' all that is reported together. In one cell type, chosen after looking at all, it
 #' may be larger: `found$fits[["T cell"]]` has the q-values of that type by
-#' itself, for who had chosen it beforehand. `$omnibus` has a test for each edge
-#' of a change in any cell type.
+#' itself, for a type that was chosen beforehand. `$omnibus` has a test for each
+#' edge of a change in any cell type.
 #'
 #' @section What is left out:
 #' A cell type with too few cells or donors in a condition is left out, with a

@@ -4,10 +4,10 @@
 #' Which edges differ between several groups
 #'
 #' Compares the networks of three or more groups: all pairs of groups, each
-#' against a reference, or each against the rest. It says which edges differ
-#' between any groups, in which contrasts, and for ordered groups along which
-#' there is a trend, such that the expected share of false findings among those
-#' reported is at most `fdr`, over all edges and contrasts together.
+#' against a reference, or each against the rest. It reports which edges differ
+#' between any groups, in which contrasts, and for ordered groups which edges
+#' have a trend. The expected share of false findings among those reported is at
+#' most `fdr`, over all edges and contrasts together.
 #'
 #' @section Method:
 #' Every contrast is tested as [kliep_infer()] tests two samples, with shuffles
@@ -174,9 +174,11 @@ contrast_samples <- function(found, contrast, dots) {
     if (contrast$y == "rest" && !"rest" %in% levels(found$group)) {
         group[!is.na(group) & group != contrast$x] <- "rest"
     }
-    find_samples(found$values, NULL, c(
+    own <- find_samples(found$values, NULL, c(
         list(group = group, contrast = c(contrast$x, contrast$y)), dots
     ))
+    stop_gaps(own, "kliep_groups", draws = TRUE)
+    own
 }
 
 # The same estimator for all contrasts.

@@ -48,6 +48,9 @@ profile_lines <- function(object, most) {
 
 #' Plot a comparison of groups
 #'
+#' Draws how much edges differ between groups, contrast by contrast, or the
+#' partial correlation of each edge in every group.
+#'
 #' `type = "contrasts"` draws a panel for each contrast, with the estimates and
 #' point-wise intervals of the edges that differ most; those that are reported
 #' are coloured. `type = "edges"` draws a panel for each of these edges, with

@@ -62,9 +62,8 @@ vertex_changes <- function(graph) {
 
 #' The change as an igraph or as a matrix
 #'
-#' Turns the detected edges into a graph, for the tools of the \pkg{igraph}
-#' package and everything that reads its objects, or into the symmetric matrix
-#' of their weights.
+#' Converts the detected edges to a graph of the \pkg{igraph} package, or to the
+#' symmetric matrix of their weights.
 #'
 #' @param object,x A `change_path`, or the result of
 #'   [kliep_select()], [kliep_test()], [kliep_stability()] or [kliep_debias()].

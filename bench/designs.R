@@ -11,14 +11,16 @@ designs_seeds <- 9500L
 # What the vignettes read.
 designs_file <- file.path("inst", "paper", "designs.csv")
 
-bench_designs <- function(settings = designs_settings(), runs = 100L) {
+bench_designs <- function(settings = c(designs_settings(), mixed_settings()),
+                          runs = 100L) {
     dir.create(designs_folder, showWarnings = FALSE, recursive = TRUE)
     parts <- lapply(names(settings), function(name) {
         message("designs: ", name)
+        first <- attr(settings[[name]], "seeds")
+        if (is.null(first)) first <- designs_seeds
         table <- do.call(rbind, lapply(c("level", "power"), function(what) {
             do.call(rbind, lapply(seq_len(runs), function(run) {
-                design_run(name, settings[[name]], what,
-                           designs_seeds + run - 1L)
+                design_run(name, settings[[name]], what, first + run - 1L)
             }))
         }))
         keep_design(name, table)

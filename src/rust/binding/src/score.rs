@@ -11,9 +11,9 @@ use kliepnet_core::inference::score::{
 extendr_module! {
     mod score;
     fn score_edges;
+    fn moderate_tests;
     fn shuffle_null;
     fn neighbour_tests;
-    fn moderate_tests;
     fn logistic_tests;
     fn logistic_shuffles;
 }
@@ -100,6 +100,27 @@ fn score_edges(
             ("support", Robj::from(tests.estimates)),
             ("moderated", moderated_for_r(moderated)?),
         ])
+    })
+}
+
+/// Moderated variances of tests that were computed elsewhere: a list of `numerator`, `variance`,
+/// `model` and `freedom`, a number for each test.
+#[extendr]
+fn moderate_tests(tests: Robj) -> Robj {
+    guard(|| {
+        let fields = Fields::new(&tests, "tests")?;
+        let statistics = Statistics {
+            numerator: fields.doubles("numerator")?,
+            variance: fields.doubles("variance")?,
+            model: fields.doubles("model")?,
+            freedom: fields.doubles("freedom")?,
+        };
+        let count = statistics.numerator.len();
+        let others = [&statistics.variance, &statistics.model, &statistics.freedom];
+        if others.iter().any(|part| part.len() != count) {
+            return Err(Failure::argument("`tests` has parts of different length"));
+        }
+        moderated_for_r(score::moderate(&statistics))
     })
 }
 
@@ -193,26 +214,6 @@ fn neighbour_tests(
             ("x", scaled_for_r(&tests.scaled[0])?),
             ("y", scaled_for_r(&tests.scaled[1])?),
         ])
-    })
-}
-
-/// Tests whose variances borrow from each other: a list of `numerator`, `variance`, `model` and
-/// `freedom`, a number for each test.
-#[extendr]
-fn moderate_tests(tests: Robj) -> Robj {
-    guard(|| {
-        let fields = Fields::new(&tests, "tests")?;
-        let statistics = Statistics {
-            numerator: fields.doubles("numerator")?,
-            variance: fields.doubles("variance")?,
-            model: fields.doubles("model")?,
-            freedom: fields.doubles("freedom")?,
-        };
-        let sizes = [&statistics.variance, &statistics.model, &statistics.freedom];
-        if sizes.iter().any(|part| part.len() != statistics.numerator.len()) {
-            return Err(Failure::argument("the parts of `tests` differ in length"));
-        }
-        moderated_for_r(score::moderate(&statistics))
     })
 }
 
