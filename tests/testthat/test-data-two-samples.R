@@ -459,3 +459,17 @@ test_that("columns of two values of any kind can be grouped, too", {
                         features = feat_ising(), nlambda = 3)
     expect_identical(bare(found), bare(expected))
 })
+
+test_that("no argument before the dots is one that samples are found by", {
+    # R takes the beginning of a name for the name of such an argument.
+    for (name in getNamespaceExports("kliepnet")) {
+        fun <- getExportedValue("kliepnet", name)
+        before <- if (is.function(fun)) names(formals(fun))
+        if (!all(c("x", "y", "...") %in% before)) next
+        before <- before[seq_len(match("...", before) - 1L)]
+        for (argument in sample_arguments()) {
+            clash <- setdiff(before[startsWith(before, argument)], argument)
+            expect_identical(clash, character(), info = name)
+        }
+    }
+})
