@@ -30,8 +30,8 @@
 #' `fdr`, and so is the p-value of no change at all in its cell type. (`$global`
 #' combines these over cell types by the method of Simes, and decides nothing:
 #' with many types and few shuffles it cannot become small.) The rate holds for
-#' all that is reported together. In one cell type, chosen after looking at all, it
-#' may be larger: `found$fits[["T cell"]]` has the q-values of that type by
+#' all that is reported together. In one cell type, chosen after looking at all,
+#' it may be larger: `found$fits[["T cell"]]` has the q-values of that type by
 #' itself, for a type that was chosen beforehand. `$omnibus` has a test for each
 #' edge of a change in any cell type.
 #'

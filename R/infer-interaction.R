@@ -12,7 +12,8 @@
 #' @section Method:
 #' With \eqn{D_g = \Omega_{g,1} - \Omega_{g,2}} the change over time in group
 #' \eqn{g}, as [kliep_infer()] estimates it, an edge is tested for
-#' \deqn{\Delta_{ij} = D_{x,ij} - D_{y,ij} = 0.}{Delta_ij = D_x,ij - D_y,ij = 0.}
+#' \deqn{\Delta_{ij} = D_{x,ij} - D_{y,ij} = 0.}{
+#'     Delta_ij = D_x,ij - D_y,ij = 0.}
 #' What differs between the groups at both times alike, and what time changes in
 #' both alike, cancels. Each \eqn{D_g} is estimated given the factors that are
 #' in the support of either group, so that both are treated alike.
@@ -134,9 +135,9 @@ ready_cells <- function(samples, spec) {
 
 refuse_shared <- function(cells) {
     for (what in c("pair", "unit")) {
-        labels <- lapply(cells, function(one) unlist(one$design[[what]][
-            c("x", "y")
-        ]))
+        labels <- lapply(cells, function(one) {
+            unlist(one$design[[what]][c("x", "y")])
+        })
         both <- intersect(labels$x, labels$y)
         if (length(both) == 0L) next
         stop_kliep(

@@ -144,7 +144,7 @@ test_that("wrong designs say what to do", {
     refused("12 units in several strata",
             unit = "donor", strata = "batch")
     refused("10 pairs in several strata", pair = "patient",
-            strata = rep(c("p", "q"), c(15, 45)), data = transform(
+            strata = rep(c("p", "p", "q"), 20), data = transform(
                 cells, patient = rep(rep(1:10, 3), 2)
             ))
     refused("`pool` must be one of", unit = "donor", pool = "median")
