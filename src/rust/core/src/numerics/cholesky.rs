@@ -3,6 +3,7 @@
 use crate::numerics::simd::{axpy, dispatch, dot};
 use crate::numerics::tiles::{tile, COLS, ROWS};
 use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
 
 /// A Cholesky factor, kept in panels of `ROWS` rows: column after column, its rows side by side.
 pub struct Cholesky {
@@ -30,6 +31,55 @@ impl Cholesky {
     /// Solve with the factor alone, in place.
     pub fn solve_lower(&self, rhs: &mut [f64]) {
         dispatch(Forward { factor: self, rhs });
+    }
+
+    /// Solve with the factor alone for every row of a matrix, in place.
+    pub fn solve_lower_rows(&self, rows: &mut [f64]) {
+        let steps = self.column_steps();
+        rows.par_chunks_mut((ROWS * self.size).max(1)).for_each(|rows| {
+            dispatch(ForwardRows { factor: self, steps: &steps, rows });
+        });
+    }
+
+    /// The inverse of the matrix, full. With F the factor, it is the Gram matrix of the columns of
+    /// `F^-1`, of which the i-th starts with i zeros.
+    pub fn inverse(&self) -> Vec<f64> {
+        let Self { size, depth, .. } = *self;
+        let steps = self.column_steps();
+        let mut columns = vec![0.0; size.div_ceil(ROWS) * depth * ROWS];
+        let blocks = columns.par_chunks_mut((depth * ROWS).max(1)).enumerate();
+        blocks.for_each(|(block, solved)| {
+            dispatch(InverseColumns { size, steps: &steps, top: block * ROWS, solved });
+        });
+        let mut inverse = vec![0.0; size * size];
+        let rows = inverse.par_chunks_mut((ROWS * size).max(1)).enumerate();
+        rows.for_each(|(block, rows)| {
+            dispatch(InverseRows { size, depth, columns: &columns, block, rows });
+        });
+        for i in 0..size {
+            for j in 0..i {
+                inverse[j * size + i] = inverse[i * size + j];
+            }
+        }
+        inverse
+    }
+
+    /// The factor in the order in which `COLS` unknowns at a time are solved for.
+    fn column_steps(&self) -> Vec<ColumnStep> {
+        let step = |first: usize| {
+            let (home, lane) = (first / ROWS, first % ROWS);
+            let mut right = Vec::with_capacity(first * COLS);
+            for column in 0..first {
+                right.extend_from_slice(&self.rows(home, column)[lane..lane + COLS]);
+            }
+            let mut corner = [[0.0; COLS]; COLS];
+            for c in 0..COLS.min(self.size - first) {
+                let column = &self.rows(home, first + c)[lane..lane + COLS];
+                corner.iter_mut().zip(column).for_each(|(row, value)| row[c] = *value);
+            }
+            ColumnStep { right, corner }
+        };
+        (0..self.size).step_by(COLS).map(step).collect()
     }
 
     /// An entry on the diagonal of the factor.
@@ -192,6 +242,118 @@ impl WithSimd for Forward<'_> {
     }
 }
 
+/// `COLS` rows of the factor: what stands before their diagonal block, column after column, and that
+/// block.
+struct ColumnStep {
+    right: Vec<f64>,
+    corner: [[f64; COLS]; COLS],
+}
+
+/// At most `ROWS` right-hand sides, row by row.
+struct ForwardRows<'a> {
+    factor: &'a Cholesky,
+    steps: &'a [ColumnStep],
+    rows: &'a mut [f64],
+}
+
+impl WithSimd for ForwardRows<'_> {
+    type Output = ();
+
+    /// The same steps as for the rows below a diagonal block in a factorisation.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { factor, steps, rows } = self;
+        let size = factor.size;
+        let mut solved = vec![0.0; factor.depth * ROWS];
+        let mut sums = [0.0; ROWS * COLS];
+        for (step, first) in steps.iter().zip((0..size).step_by(COLS)) {
+            let width = COLS.min(size - first);
+            let (before, now) = solved.split_at_mut(first * ROWS);
+            tile(simd, before, &step.right, &mut sums);
+            for (r, row) in rows.chunks_exact(size).enumerate() {
+                for (c, value) in row[first..first + width].iter().enumerate() {
+                    sums[c * ROWS + r] = value - sums[c * ROWS + r];
+                }
+            }
+            divide(&mut sums, &step.corner, width);
+            now[..width * ROWS].copy_from_slice(&sums[..width * ROWS]);
+            for (r, row) in rows.chunks_exact_mut(size).enumerate() {
+                for (c, value) in row[first..first + width].iter_mut().enumerate() {
+                    *value = sums[c * ROWS + r];
+                }
+            }
+        }
+    }
+}
+
+/// Columns `top` to `top + ROWS - 1` of the inverse factor, side by side.
+struct InverseColumns<'a> {
+    size: usize,
+    steps: &'a [ColumnStep],
+    top: usize,
+    solved: &'a mut [f64],
+}
+
+impl WithSimd for InverseColumns<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { size, steps, top, solved } = self;
+        let mut sums = [0.0; ROWS * COLS];
+        for first in (top..size).step_by(COLS) {
+            let step = &steps[first / COLS];
+            let width = COLS.min(size - first);
+            let (before, now) = solved.split_at_mut(first * ROWS);
+            tile(simd, &before[top * ROWS..], &step.right[top * COLS..], &mut sums);
+            for sum in &mut sums {
+                *sum = -*sum;
+            }
+            for c in 0..width.min((top + ROWS).saturating_sub(first)) {
+                sums[c * ROWS + first + c - top] += 1.0;
+            }
+            divide(&mut sums, &step.corner, width);
+            now[..width * ROWS].copy_from_slice(&sums[..width * ROWS]);
+        }
+    }
+}
+
+/// `ROWS` rows of the inverse up to their diagonal, from the columns of the inverse factor.
+struct InverseRows<'a> {
+    size: usize,
+    depth: usize,
+    columns: &'a [f64],
+    block: usize,
+    rows: &'a mut [f64],
+}
+
+impl WithSimd for InverseRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { size, depth, columns, block, rows } = self;
+        let panel = |block: usize| &columns[block * depth * ROWS..][..depth * ROWS];
+        let top = block * ROWS;
+        let left = &panel(block)[top * ROWS..];
+        let mut right = vec![0.0; (depth - top) * COLS];
+        let mut sums = [0.0; ROWS * COLS];
+        for start in (0..size.min(top + ROWS)).step_by(COLS) {
+            let lane = start % ROWS;
+            let source = panel(start / ROWS)[top * ROWS..].chunks_exact(ROWS);
+            for (target, source) in right.chunks_exact_mut(COLS).zip(source) {
+                target.copy_from_slice(&source[lane..lane + COLS]);
+            }
+            tile(simd, left, &right, &mut sums);
+            for (r, row) in rows.chunks_exact_mut(size).enumerate() {
+                for c in 0..COLS.min((top + r + 1).saturating_sub(start)) {
+                    row[start + c] = sums[c * ROWS + r];
+                }
+            }
+        }
+    }
+}
+
 struct Backward<'a> {
     factor: &'a Cholesky,
     rhs: &'a mut [f64],
@@ -243,6 +405,30 @@ mod tests {
             Cholesky::new(&matrix, size).unwrap().solve(&mut rhs);
             for (got, want) in rhs.iter().zip(&truth) {
                 assert!((got - want).abs() < 1e-12 * size as f64);
+            }
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
+    fn many_right_hand_sides_and_the_inverse_are_solved_as_one_by_one() {
+        for (size, count) in [(1, 1), (8, 30), (25, 5), (53, 49)] {
+            let entry = |i: usize, j: usize| {
+                let off = ((i * j * 31 + i + j) % 17) as f64 / 17.0;
+                off + if i == j { size as f64 } else { 0.0 }
+            };
+            let matrix: Vec<f64> = (0..size * size).map(|k| entry(k / size, k % size)).collect();
+            let factor = Cholesky::new(&matrix, size).unwrap();
+            let mut rows: Vec<f64> = (0..count * size).map(|k| (k % 11) as f64 - 4.0).collect();
+            let mut single = rows.clone();
+            single.chunks_exact_mut(size).for_each(|row| factor.solve_lower(row));
+            factor.solve_lower_rows(&mut rows);
+            assert!(rows.iter().zip(&single).all(|(a, b)| (a - b).abs() < 1e-12));
+            for (i, row) in factor.inverse().chunks_exact(size).enumerate() {
+                let mut unit = vec![0.0; size];
+                unit[i] = 1.0;
+                factor.solve(&mut unit);
+                assert!(row.iter().zip(&unit).all(|(a, b)| (a - b).abs() < 1e-12));
             }
         }
     }

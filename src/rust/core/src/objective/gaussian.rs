@@ -11,7 +11,8 @@
 //!
 //! Outside the variables J of the non-zero factors E is zero, so that all of it comes down to J:
 //! with `C_JJ = L L'` and `M = I - s L'EL` (positive definite inside the domain),
-//! `A_JJ = L M^-1 L'` and `A = C + C_J'(sE + E A_JJ E) C_J`.
+//! `A_JJ = L M^-1 L'` and `A = C + C_J'(sE + E A_JJ E) C_J`. Where L is the sample itself, A is
+//! `L M^-1 L'` for the L of all variables, too.
 
 use crate::features::Products;
 use crate::numerics::cholesky::Cholesky;
@@ -19,8 +20,12 @@ use crate::numerics::simd::{axpy, dispatch};
 use crate::numerics::tiles::{add_gram, product, Panels};
 use crate::objective::loss::Loss;
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 use std::ops::Range;
+
+/// Squared pivots of a covariance above this share of its diagonal are no rounding.
+const REGULAR: f64 = 1e-10;
+/// Where they are above this one, its inverse has lost few digits.
+const INVERTIBLE: f64 = 1e-3;
 
 /// A non-zero entry of E, between two places among [`ActiveVariables`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,8 +50,8 @@ impl Entry {
 pub struct GaussianLoss {
     products: Products,
     terms: Vec<Term>,
-    /// `G`, full.
-    linear: Vec<f64>,
+    /// `G - sum_k s_k C_k`: `xi` where theta is zero, full.
+    at_zero: Vec<f64>,
 }
 
 #[derive(Debug)]
@@ -66,11 +71,22 @@ pub struct ActiveVariables {
     roots: Vec<Root>,
 }
 
-/// L, row by row.
+/// What stands for the covariance of the active variables.
 #[derive(Debug)]
-struct Root {
-    width: usize,
-    values: Vec<f64>,
+enum Root {
+    /// Its inverse P and its log-determinant, where it is far from singular: `A_JJ = (P - sE)^-1`.
+    Inverse { values: Vec<f64>, log_determinant: f64 },
+    /// L, row by row.
+    Lower { width: usize, values: Vec<f64> },
+    /// The sample itself as L.
+    Sample { width: usize, values: Vec<f64> },
+}
+
+/// The loss at some theta, with every `M` (or `P - sE`) factored.
+pub struct Evaluation {
+    /// The loss.
+    pub value: f64,
+    factors: Vec<Cholesky>,
 }
 
 impl GaussianLoss {
@@ -85,21 +101,31 @@ impl GaussianLoss {
                 Term { sign: term.sign, rows: term.rows.clone(), covariance }
             })
             .collect();
-        let linear = linear_moments(products, loss);
-        Self { products: products.clone(), terms, linear }
+        let mut gaussian = Self { products: products.clone(), terms, at_zero: Vec::new() };
+        gaussian.at_zero = gaussian.xi_at_zero(loss);
+        gaussian
     }
 
     /// Another linear term; by how much `G` changes.
     pub fn set_linear(&mut self, loss: &Loss) -> Vec<f64> {
-        let linear = linear_moments(&self.products, loss);
-        let before = std::mem::replace(&mut self.linear, linear);
-        self.linear.iter().zip(before).map(|(now, then)| now - then).collect()
+        let now = self.xi_at_zero(loss);
+        let before = std::mem::replace(&mut self.at_zero, now);
+        self.at_zero.iter().zip(before).map(|(now, then)| now - then).collect()
+    }
+
+    /// `G` comes from the linear term's weights, which are zero outside numerators.
+    fn xi_at_zero(&self, loss: &Loss) -> Vec<f64> {
+        let mut xi = second_moments(&self.products, 0..self.products.rows(), loss.linear());
+        for Term { sign, covariance, .. } in &self.terms {
+            xi.iter_mut().zip(covariance).for_each(|(xi, c)| *xi -= sign * c);
+        }
+        xi
     }
 
     /// Whether no covariance is singular.
     pub fn is_regular(&self) -> bool {
         let d = self.products.variables();
-        self.terms.iter().all(|term| well_conditioned(&term.covariance, d).is_some())
+        self.terms.iter().all(|term| conditioned(&term.covariance, d, REGULAR).is_some())
     }
 
     /// Signs of the terms.
@@ -109,7 +135,14 @@ impl GaussianLoss {
 
     /// `G_uv`.
     pub fn linear(&self, u: usize, v: usize) -> f64 {
-        self.linear[u * self.products.variables() + v]
+        let at = u * self.products.variables() + v;
+        let weighted: f64 = self.terms.iter().map(|term| term.sign * term.covariance[at]).sum();
+        self.at_zero[at] + weighted
+    }
+
+    /// `xi` where theta is zero, full.
+    pub fn at_zero(&self) -> &[f64] {
+        &self.at_zero
     }
 
     /// Prepare to work on some variables.
@@ -125,40 +158,64 @@ impl GaussianLoss {
             let entry = |i: usize, j: usize| term.covariance[variables[i] * d + variables[j]];
             let matrix: Vec<f64> =
                 (0..size).flat_map(|i| (0..size).map(move |j| entry(i, j))).collect();
-            if let Some(factor) = well_conditioned(&matrix, size) {
-                return Root { width: size, values: factor.lower() };
+            if let Some(factor) = conditioned(&matrix, size, INVERTIBLE) {
+                let log_determinant = factor.log_determinant();
+                return Root::Inverse { values: factor.inverse(), log_determinant };
+            }
+            if let Some(factor) = conditioned(&matrix, size, REGULAR) {
+                return Root::Lower { width: size, values: factor.lower() };
             }
         }
-        let scale = 1.0 / (term.rows.len() as f64).sqrt();
-        let sample = |u: &usize| &self.products.column(1, *u)[term.rows.clone()];
-        let values = variables.iter().flat_map(|u| sample(u).iter().map(|z| scale * z)).collect();
-        Root { width: term.rows.len(), values }
+        let values = self.scaled_rows(term, variables.iter().copied());
+        Root::Sample { width: term.rows.len(), values }
     }
 
-    /// Each `M` factored, or `None` outside the domain.
+    /// The sample of some variables, such that its Gram matrix is their covariance.
+    fn scaled_rows(&self, term: &Term, variables: impl Iterator<Item = usize>) -> Vec<f64> {
+        let scale = 1.0 / (term.rows.len() as f64).sqrt();
+        let sample = |u: usize| &self.products.column(1, u)[term.rows.clone()];
+        variables.flat_map(|u| sample(u).iter().map(|z| scale * z)).collect()
+    }
+
+    /// Each `M` or `P - sE` factored, or `None` outside the domain.
     fn factors(&self, active: &ActiveVariables, entries: &[Entry]) -> Option<Vec<Cholesky>> {
-        let factor = |(term, root): (&Term, &Root)| {
-            let (size, width) = (active.variables.len(), root.width);
-            let image = times(entries, &root.values, width);
-            let left =
-                Panels::pack_rows(width, size, |k| &root.values[k * width..], |_| -term.sign);
-            let right = Panels::pack_rows(width, size, |k| &image[k * width..], |_| 1.0);
-            let mut matrix = vec![0.0; width * width];
-            (0..width).for_each(|i| matrix[i * width + i] = 1.0);
-            add_gram(width, &left, &right, &mut matrix);
-            Cholesky::new(&matrix, width)
+        let factor = |(term, root): (&Term, &Root)| match root {
+            Root::Inverse { values, .. } => {
+                let size = active.variables.len();
+                let mut matrix = values.clone();
+                for Entry { i, j, value } in entries {
+                    matrix[i * size + j] -= term.sign * value;
+                }
+                Cholesky::new(&matrix, size)
+            }
+            Root::Lower { width, values } | Root::Sample { width, values } => {
+                let size = active.variables.len();
+                let image = times(entries, values, *width);
+                let left =
+                    Panels::pack_rows(*width, size, |k| &values[k * width..], |_| -term.sign);
+                let right = Panels::pack_rows(*width, size, |k| &image[k * width..], |_| 1.0);
+                let mut matrix = vec![0.0; width * width];
+                (0..*width).for_each(|i| matrix[i * width + i] = 1.0);
+                add_gram(*width, &left, &right, &mut matrix);
+                Cholesky::new(&matrix, *width)
+            }
         };
         self.terms.iter().zip(&active.roots).map(factor).collect()
     }
 
     /// The loss, or `None` outside its domain.
-    pub fn value(&self, active: &ActiveVariables, entries: &[Entry]) -> Option<f64> {
+    pub fn evaluate(&self, active: &ActiveVariables, entries: &[Entry]) -> Option<Evaluation> {
         let factors = self.factors(active, entries)?;
-        Some(self.value_of(active, entries, &factors))
+        Some(Evaluation { value: self.value_of(active, entries, &factors), factors })
     }
 
     fn value_of(&self, active: &ActiveVariables, entries: &[Entry], factors: &[Cholesky]) -> f64 {
-        let normalizers: f64 = factors.iter().map(|m| -0.5 * m.log_determinant()).sum();
+        let normalizer = |(factor, root): (&Cholesky, &Root)| match root {
+            Root::Inverse { log_determinant, .. } => factor.log_determinant() + log_determinant,
+            _ => factor.log_determinant(),
+        };
+        let normalizers: f64 =
+            factors.iter().zip(&active.roots).map(normalizer).map(|log| -0.5 * log).sum();
         let linear: f64 = entries
             .iter()
             .map(|Entry { i, j, value }| {
@@ -174,28 +231,21 @@ impl GaussianLoss {
         normalizers - linear
     }
 
-    /// The loss and the moments `A_k` among the active variables, or `None` outside the domain.
-    pub fn moments(
-        &self,
-        active: &ActiveVariables,
-        entries: &[Entry],
-    ) -> Option<(f64, Vec<Vec<f64>>)> {
-        let factors = self.factors(active, entries)?;
-        let value = self.value_of(active, entries, &factors);
+    /// The moments `A_k` among the active variables.
+    pub fn moments(&self, active: &ActiveVariables, at: &Evaluation) -> Vec<Vec<f64>> {
         let size = active.variables.len();
-        let inverse = |(factor, root): (&Cholesky, &Root)| {
-            let mut rows = root.values.clone();
-            let width = root.width.max(1);
-            rows.par_chunks_mut(width).for_each(|row| factor.solve_lower(row));
-            let row = |i: usize| &rows[i * width..][..width];
-            let left = Panels::pack(size, width, row, None);
-            let right = Panels::pack(size, width, row, None);
-            let mut moments = vec![0.0; size * size];
-            add_gram(size, &left, &right, &mut moments);
-            mirror(&mut moments, size);
-            moments
+        let inverse = |(factor, root): (&Cholesky, &Root)| match root {
+            Root::Inverse { .. } => factor.inverse(),
+            Root::Lower { width, values } | Root::Sample { width, values } => {
+                let mut rows = values.clone();
+                factor.solve_lower_rows(&mut rows);
+                let mut moments = vec![0.0; size * size];
+                add_gram_of(&rows, *width, 1.0, &mut moments);
+                mirror(&mut moments, size);
+                moments
+            }
         };
-        Some((value, factors.iter().zip(&active.roots).map(inverse).collect()))
+        at.factors.iter().zip(&active.roots).map(inverse).collect()
     }
 
     /// `xi` of all variables, its lower triangle in a full matrix.
@@ -203,40 +253,71 @@ impl GaussianLoss {
         &self,
         active: &ActiveVariables,
         entries: &[Entry],
+        at: &Evaluation,
         moments: &[Vec<f64>],
     ) -> Vec<f64> {
-        let d = self.products.variables();
-        let mut xi = self.linear.clone();
-        for (term, a) in self.terms.iter().zip(moments) {
-            xi.iter_mut().zip(&term.covariance).for_each(|(x, c)| *x -= term.sign * c);
-            if entries.is_empty() {
-                continue;
+        let mut xi = self.at_zero.clone();
+        if entries.is_empty() {
+            return xi;
+        }
+        for (k, term) in self.terms.iter().enumerate() {
+            if matches!(active.roots[k], Root::Sample { .. }) {
+                self.add_by_sample(term, &at.factors[k], &mut xi);
+            } else if active.variables.len() == self.products.variables() {
+                let change = moments[k].iter().zip(&term.covariance);
+                xi.iter_mut().zip(change).for_each(|(xi, (a, c))| *xi -= term.sign * (a - c));
+            } else {
+                self.add_by_entries(term, active, entries, &moments[k], &mut xi);
             }
-            let size = active.variables.len();
-            // W = sE + E A E, and E A E = E (E A)'.
-            let image = transposed(&times(entries, a, size), size);
-            let mut inner = times(entries, &image, size);
-            for Entry { i, j, value } in entries {
-                inner[i * size + j] += term.sign * value;
-                if i != j {
-                    inner[j * size + i] += term.sign * value;
-                }
-            }
-            let across = |k: usize| &term.covariance[active.variables[k] * d..][..d];
-            let left = Panels::pack_rows(size, size, |k| &inner[k * size..], |_| 1.0);
-            let right = Panels::pack_rows(d, size, across, |_| 1.0);
-            let image = product(size, d, &left, &right);
-            let left = Panels::pack_rows(d, size, across, |_| -term.sign);
-            let right = Panels::pack_rows(d, size, |k| &image[k * d..], |_| 1.0);
-            add_gram(d, &left, &right, &mut xi);
         }
         xi
     }
+
+    /// `-s (A - C)` where M is one of observations.
+    fn add_by_sample(&self, term: &Term, factor: &Cholesky, xi: &mut [f64]) {
+        let mut rows = self.scaled_rows(term, 0..self.products.variables());
+        factor.solve_lower_rows(&mut rows);
+        xi.iter_mut().zip(&term.covariance).for_each(|(xi, c)| *xi += term.sign * c);
+        add_gram_of(&rows, term.rows.len(), -term.sign, xi);
+    }
+
+    /// `-s C_J'(sE + E A_JJ E) C_J`.
+    fn add_by_entries(
+        &self,
+        term: &Term,
+        active: &ActiveVariables,
+        entries: &[Entry],
+        moments: &[f64],
+        xi: &mut [f64],
+    ) {
+        let (d, size) = (self.products.variables(), active.variables.len());
+        // E A E = E (E A)'.
+        let image = transposed(&times(entries, moments, size), size);
+        let mut inner = times(entries, &image, size);
+        for Entry { i, j, value } in entries {
+            inner[i * size + j] += term.sign * value;
+            if i != j {
+                inner[j * size + i] += term.sign * value;
+            }
+        }
+        let across = |k: usize| &term.covariance[active.variables[k] * d..][..d];
+        let left = Panels::pack_rows(size, size, |k| &inner[k * size..], |_| 1.0);
+        let right = Panels::pack_rows(d, size, across, |_| 1.0);
+        let image = product(size, d, &left, &right);
+        let left = Panels::pack_rows(d, size, across, |_| -term.sign);
+        let right = Panels::pack_rows(d, size, |k| &image[k * d..], |_| 1.0);
+        add_gram(d, &left, &right, xi);
+    }
 }
 
-/// `G`: second moments with the linear term's weights, which are zero outside numerators.
-fn linear_moments(products: &Products, loss: &Loss) -> Vec<f64> {
-    second_moments(products, 0..products.rows(), loss.linear())
+/// Add `scale` times the inner products of all rows of a matrix.
+fn add_gram_of(rows: &[f64], width: usize, scale: f64, out: &mut [f64]) {
+    let count = rows.len() / width.max(1);
+    let row = |i: usize| &rows[i * width..][..width];
+    let weights = vec![scale; width];
+    let left = Panels::pack(count, width, row, Some(&weights));
+    let right = Panels::pack(count, width, row, None);
+    add_gram(count, &left, &right, out);
 }
 
 /// `Z'diag(weights)Z` over some rows, full.
@@ -251,10 +332,10 @@ fn second_moments(products: &Products, rows: Range<usize>, weights: &[f64]) -> V
     moments
 }
 
-/// A factor whose pivots are all well above rounding.
-fn well_conditioned(matrix: &[f64], size: usize) -> Option<Cholesky> {
+/// A factor whose squared pivots are all above this share of the diagonal.
+fn conditioned(matrix: &[f64], size: usize, share: f64) -> Option<Cholesky> {
     let factor = Cholesky::new(matrix, size)?;
-    let sound = (0..size).all(|i| factor.pivot(i).powi(2) > 1e-10 * matrix[i * size + i]);
+    let sound = (0..size).all(|i| factor.pivot(i).powi(2) > share * matrix[i * size + i]);
     sound.then_some(factor)
 }
 

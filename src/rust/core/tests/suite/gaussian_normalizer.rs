@@ -120,10 +120,10 @@ fn value_and_gradient_are_those_of_the_formula() {
             let entries: Vec<Entry> =
                 places.iter().zip(&theta).map(|(&(u, v), t)| Entry::new(u, v, *t)).collect();
             let active = loss.restrict_to((0..5).collect());
-            let (value, a) = loss.moments(&active, &entries).unwrap();
-            let xi = loss.xi(&active, &entries, &a);
+            let at = loss.evaluate(&active, &entries).unwrap();
+            let xi = loss.xi(&active, &entries, &at, &loss.moments(&active, &at));
             let (plain_value, plain_xi) = plain(&case, &theta);
-            assert!((value - plain_value).abs() < 1e-12);
+            assert!((at.value - plain_value).abs() < 1e-12);
             for (t, &(u, v)) in places.iter().enumerate() {
                 assert!((xi[u * 5 + v] - plain_xi[t]).abs() < 1e-11);
                 // And by central differences.
@@ -139,6 +139,39 @@ fn value_and_gradient_are_those_of_the_formula() {
     }
 }
 
+/// Entries among a few of the variables, with more and with fewer observations than there are.
+#[test]
+fn the_gradient_of_all_variables_comes_from_those_at_work() {
+    for n in [3, 6, 40] {
+        let case = case(7, n, n + 1, Direction::Symmetric);
+        let problem = case.problem();
+        let loss = GaussianLoss::new(products(&problem), &problem.loss);
+        let mut theta = vec![0.0; 28];
+        let entries: Vec<Entry> = [(4, 1, 0.05), (4, 4, -0.04), (6, 4, 0.03)]
+            .into_iter()
+            .map(|(u, v, value)| {
+                theta[factor_index(u, v)] = value;
+                let place = |u: usize| [1, 4, 5, 6].iter().position(|k| *k == u).unwrap();
+                Entry::new(place(u), place(v), value)
+            })
+            .collect();
+        // 5 is at work and has no entry.
+        let active = loss.restrict_to(vec![1, 4, 5, 6]);
+        let at = loss.evaluate(&active, &entries).unwrap();
+        let xi = loss.xi(&active, &entries, &at, &loss.moments(&active, &at));
+        let (value, plain_xi) = plain(&case, &theta);
+        assert!((at.value - value).abs() < 1e-12);
+        for u in 0..7 {
+            for v in 0..=u {
+                assert!(
+                    (xi[u * 7 + v] - plain_xi[factor_index(u, v)]).abs() < 1e-11,
+                    "{n} {u} {v}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn the_hessian_is_the_slope_of_the_gradient() {
     let case = case(4, 30, 25, Direction::Symmetric);
@@ -148,7 +181,8 @@ fn the_hessian_is_the_slope_of_the_gradient() {
     let places: Vec<(usize, usize)> = (0..4).flat_map(|u| (0..=u).map(move |v| (u, v))).collect();
     let entries: Vec<Entry> =
         places.iter().zip(&theta).map(|(&(u, v), t)| Entry::new(u, v, *t)).collect();
-    let (_, a) = loss.moments(&loss.restrict_to((0..4).collect()), &entries).unwrap();
+    let active = loss.restrict_to((0..4).collect());
+    let a = loss.moments(&active, &loss.evaluate(&active, &entries).unwrap());
     for s in 0..10 {
         let mut direction = vec![0.0; 10];
         direction[s] = 1.0;

@@ -6,22 +6,30 @@ use crate::features::factors::{factor_index, factor_variables};
 use crate::features::{Coefficients, Products};
 use crate::monitor::Monitor;
 use crate::objective::certificate::{Certificate, Status, Tolerance};
-use crate::objective::gaussian::{ActiveVariables, Entry, GaussianLoss};
+use crate::objective::gaussian::{ActiveVariables, Entry, Evaluation, GaussianLoss};
 use crate::objective::penalty::{Lambda, Penalty};
 use crate::objective::penalty_factor::PenaltyFactors;
 use crate::objective::problem::Problem;
 use crate::path::grid::LambdaStep;
 use crate::solver::gaussian_quadratic::GaussianQuadratic;
 use crate::solver::Stop;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The share of the tolerance an inner solve may use up; the rest is for factors left out.
 const INNER_SHARE: f64 = 0.5;
+/// How much of the violation that the tolerance leaves to a coefficient the model of a step may have.
+const NEEDED_SHARE: f64 = 0.3;
 /// Share of the predicted decrease a step must bring.
 const ARMIJO: f64 = 1e-3;
 /// Halvings of a step before it counts as failed.
 const HALVINGS: usize = 60;
+
+/// Rows of `xi` that are looked at in one task.
+const TASK_ROWS: usize = 32;
+/// Variables that are kept for each that is needed, before their covariances are factored anew.
+const KEPT_VARIABLES: f64 = 1.3;
 
 /// The default for the Gaussian normaliser.
 pub struct GaussianSolver {
@@ -34,22 +42,36 @@ pub struct GaussianSolver {
     theta: BTreeMap<usize, f64>,
     /// `xi` of all factors there: the lower triangle of a full matrix.
     xi: Vec<f64>,
+    /// The variables of the last working set, and what was prepared for them.
+    active: Arc<ActiveVariables>,
+    /// The last lambda2 of this problem, and theta at the one before it.
+    trend: Option<Trend>,
+}
+
+/// Where theta comes from: along a path it moves nearly linearly.
+struct Trend {
+    /// The two last lambda2.
+    lambda2: [f64; 2],
+    /// Theta at the first of these.
+    theta: BTreeMap<usize, f64>,
 }
 
 /// The coefficients at work.
 struct ActiveSet {
     factors: Vec<usize>,
     places: Vec<(usize, usize)>,
-    active: ActiveVariables,
+    active: Arc<ActiveVariables>,
     theta: Vec<f64>,
     penalties: Vec<Penalty>,
 }
 
-impl ActiveSet {
-    fn entries(&self) -> Vec<Entry> {
-        self.entries_of(&self.theta)
-    }
+/// The loss at the theta of a set, and the moments there.
+struct Position {
+    evaluation: Evaluation,
+    moments: Vec<Vec<f64>>,
+}
 
+impl ActiveSet {
     fn entries_of(&self, theta: &[f64]) -> Vec<Entry> {
         let all = self.places.iter().zip(theta).filter(|(_, t)| **t != 0.0);
         all.map(|(&(i, j), t)| Entry::new(i, j, *t)).collect()
@@ -57,6 +79,11 @@ impl ActiveSet {
 
     fn penalty(&self, theta: &[f64]) -> f64 {
         self.penalties.iter().zip(theta).map(|(penalty, t)| penalty.value(&[*t])).sum()
+    }
+
+    /// Start from another theta.
+    fn start_from(&mut self, theta: &BTreeMap<usize, f64>) {
+        self.theta = self.factors.iter().map(|t| theta.get(t).copied().unwrap_or(0.0)).collect();
     }
 }
 
@@ -78,13 +105,17 @@ impl GaussianSolver {
         }
         let variables = products.variables();
         let unpenalised = problem.penalty_factor.unpenalised(products.factors());
-        let xi = loss.xi(
-            &loss.restrict_to(Vec::new()),
-            &[],
-            &vec![Vec::new(); problem.loss.terms().len()],
-        );
-        let problem = problem.clone();
-        Ok(Self { problem, loss, variables, limits, unpenalised, theta: BTreeMap::new(), xi })
+        Ok(Self {
+            problem: problem.clone(),
+            variables,
+            limits,
+            unpenalised,
+            theta: BTreeMap::new(),
+            xi: loss.at_zero().to_vec(),
+            active: Arc::new(loss.restrict_to(Vec::new())),
+            trend: None,
+            loss,
+        })
     }
 
     fn xi_of(&self, factor: usize) -> f64 {
@@ -92,69 +123,122 @@ impl GaussianSolver {
         self.xi[u * self.variables + v]
     }
 
-    /// `|xi_t| / w_t` of every penalised factor.
-    fn ratios(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        (0..self.variables).flat_map(move |u| {
-            (0..=u).filter_map(move |v| {
-                let weight = self.problem.penalty_factor.of(u, v);
-                let size = self.xi[u * self.variables + v].abs();
-                (weight > 0.0).then(|| (factor_index(u, v), size / weight))
-            })
-        })
+    /// `|xi_t| / w_t` of the penalised factors where it is above a threshold, in order.
+    fn ratios_above(&self, threshold: f64) -> Vec<(usize, f64)> {
+        let d = self.variables;
+        let of_rows = |(block, rows): (usize, &[f64])| {
+            let mut found = Vec::new();
+            for (u, row) in (block * TASK_ROWS..).zip(rows.chunks_exact(d)) {
+                for (v, xi) in row[..=u].iter().enumerate() {
+                    let weight = self.problem.penalty_factor.of(u, v);
+                    if xi.abs() > threshold * weight && weight > 0.0 {
+                        found.push((factor_index(u, v), xi.abs() / weight));
+                    }
+                }
+            }
+            found
+        };
+        let blocks = self.xi.par_chunks((TASK_ROWS * d).max(1)).enumerate();
+        blocks.map(of_rows).collect::<Vec<_>>().concat()
     }
 
-    fn set(&self, factors: Vec<usize>, lambda: Lambda) -> ActiveSet {
+    fn set(&mut self, factors: Vec<usize>, lambda: Lambda) -> ActiveSet {
         let pairs: Vec<(usize, usize)> = factors.iter().map(|t| factor_variables(*t)).collect();
-        let mut variables: Vec<usize> = pairs.iter().flat_map(|(u, v)| [*u, *v]).collect();
-        variables.sort_unstable();
-        variables.dedup();
+        self.activate(&pairs);
         let mut place = vec![0; self.variables];
-        variables.iter().enumerate().for_each(|(k, u)| place[*u] = k);
-        ActiveSet {
+        self.active.variables.iter().enumerate().for_each(|(k, u)| place[*u] = k);
+        let mut set = ActiveSet {
             places: pairs.iter().map(|(u, v)| (place[*u], place[*v])).collect(),
-            theta: factors.iter().map(|t| self.theta.get(t).copied().unwrap_or(0.0)).collect(),
+            theta: Vec::new(),
             penalties: factors
                 .iter()
                 .map(|t| lambda.penalty(self.problem.penalty_factor.at(*t)))
                 .collect(),
-            active: self.loss.restrict_to(variables),
+            active: self.active.clone(),
             factors,
-        }
+        };
+        set.start_from(&self.theta);
+        set
     }
 
-    /// Proximal Newton on a set, from its theta, as far as it gets; how many steps that took.
-    fn solve_set(&self, set: &mut ActiveSet, lambda1: f64, stop: Stop<'_>) -> Result<usize> {
+    /// Prepare the variables of some factors, in order; some that were used before may stay.
+    fn activate(&mut self, pairs: &[(usize, usize)]) {
+        let mut needed = vec![false; self.variables];
+        pairs.iter().for_each(|(u, v)| (needed[*u], needed[*v]) = (true, true));
+        let count = needed.iter().filter(|needed| **needed).count();
+        let before = &self.active.variables;
+        let missing = count - before.iter().filter(|u| needed[**u]).count();
+        let all = missing + before.len();
+        let keep = all as f64 <= KEPT_VARIABLES * count as f64;
+        if keep && missing == 0 {
+            return;
+        }
+        if keep {
+            before.iter().for_each(|u| needed[*u] = true);
+        }
+        let variables = (0..self.variables).filter(|u| needed[*u]).collect();
+        self.active = Arc::new(self.loss.restrict_to(variables));
+    }
+
+    /// Theta at the next lambda2 as the two last ones have it.
+    fn extrapolated(&self, lambda2: f64) -> Option<BTreeMap<usize, f64>> {
+        let Trend { lambda2: [before, last], theta } = self.trend.as_ref()?;
+        if !(before > last && *last > lambda2) {
+            return None;
+        }
+        let share = (last - lambda2) / (before - last);
+        let ahead = |(factor, now): (&usize, &f64)| {
+            let next = now + share * (now - theta.get(factor).copied().unwrap_or(0.0));
+            (*factor, if next * now > 0.0 { next } else { *now })
+        };
+        Some(self.theta.iter().map(ahead).collect())
+    }
+
+    fn position(&self, set: &ActiveSet) -> Option<Position> {
+        let evaluation = self.loss.evaluate(&set.active, &set.entries_of(&set.theta))?;
+        let moments = self.loss.moments(&set.active, &evaluation);
+        Some(Position { evaluation, moments })
+    }
+
+    /// Proximal Newton on a set, from its theta, as far as it gets; how many steps that took, and
+    /// where it ended. `None` outside the domain.
+    fn solve_set(
+        &self,
+        set: &mut ActiveSet,
+        lambda1: f64,
+        stop: Stop<'_>,
+    ) -> Result<Option<(usize, Position)>> {
+        let Some(mut now) = self.position(set) else {
+            return Ok(None);
+        };
         for iteration in 0..=stop.max_iter {
             stop.monitor.check()?;
-            let entries = set.entries();
-            let Some((value, moments)) = self.loss.moments(&set.active, &entries) else {
-                return Ok(iteration);
-            };
-            let xi = self.active_xi(set, &moments);
-            let mut certificate = Certificate::new(value + set.penalty(&set.theta), lambda1);
+            let xi = self.active_xi(set, &now.moments);
+            let objective = now.evaluation.value + set.penalty(&set.theta);
+            let mut certificate = Certificate::new(objective, lambda1);
             for ((penalty, theta), xi) in set.penalties.iter().zip(&set.theta).zip(&xi) {
                 certificate.count(penalty, &[*theta], &[*xi]);
             }
             if stop.tolerance.accepts(&certificate) {
-                return Ok(iteration);
+                return Ok(Some((iteration, now)));
             }
-            // Exact enough for fast convergence, and no more.
-            let share = (certificate.kkt / stop.tolerance.scale).clamp(1e-6, 0.1);
-            let (size, penalties) = (set.active.variables.len(), &set.penalties);
             let model = GaussianQuadratic {
-                size,
-                moments: &moments,
+                size: set.active.variables.len(),
+                moments: &now.moments,
                 places: &set.places,
                 xi: &xi,
-                penalties,
+                penalties: &set.penalties,
             };
-            let target = model.minimise(&set.theta, share * certificate.kkt);
-            match self.line_search(set, certificate.objective, &xi, &target) {
-                Some(theta) => set.theta = theta,
-                None => return Ok(iteration),
-            }
+            let enough = enough_of_model(&certificate, &stop.tolerance, lambda1, xi.len());
+            let target = model.minimise(&set.theta, enough);
+            let Some((theta, evaluation)) = self.line_search(set, objective, &xi, &target) else {
+                return Ok(Some((iteration, now)));
+            };
+            set.theta = theta;
+            let moments = self.loss.moments(&set.active, &evaluation);
+            now = Position { evaluation, moments };
         }
-        Ok(stop.max_iter)
+        Ok(Some((stop.max_iter, now)))
     }
 
     fn active_xi(&self, set: &ActiveSet, moments: &[Vec<f64>]) -> Vec<f64> {
@@ -174,7 +258,7 @@ impl GaussianSolver {
         objective: f64,
         xi: &[f64],
         target: &[f64],
-    ) -> Option<Vec<f64>> {
+    ) -> Option<(Vec<f64>, Evaluation)> {
         let slope: f64 =
             set.theta.iter().zip(target).zip(xi).map(|((t, to), xi)| -xi * (to - t)).sum();
         let predicted = slope + set.penalty(target) - set.penalty(&set.theta);
@@ -183,10 +267,11 @@ impl GaussianSolver {
         for _ in 0..HALVINGS {
             let theta: Vec<f64> =
                 set.theta.iter().zip(target).map(|(t, to)| t + step * (to - t)).collect();
-            let value = self.loss.value(&set.active, &set.entries_of(&theta));
-            let next = value.map(|value| value + set.penalty(&theta));
-            if next.is_some_and(|next| next <= objective + ARMIJO * step * predicted + noise) {
-                return (theta != set.theta).then_some(theta);
+            if let Some(next) = self.loss.evaluate(&set.active, &set.entries_of(&theta)) {
+                let value = next.value + set.penalty(&theta);
+                if value <= objective + ARMIJO * step * predicted + noise {
+                    return (theta != set.theta).then_some((theta, next));
+                }
             }
             step *= 0.5;
         }
@@ -194,26 +279,25 @@ impl GaussianSolver {
     }
 
     /// Take over the theta of a set, with its objective and `xi` of all factors.
-    fn adopt(&mut self, set: &ActiveSet) -> f64 {
+    fn adopt(&mut self, set: &ActiveSet, at: Option<&Position>) -> f64 {
+        let Some(at) = at else {
+            return f64::NAN;
+        };
         let known = set.factors.iter().zip(&set.theta).filter(|(_, t)| **t != 0.0);
         self.theta = known.map(|(factor, t)| (*factor, *t)).collect();
-        let entries = set.entries();
-        match self.loss.moments(&set.active, &entries) {
-            Some((value, moments)) => {
-                self.xi = self.loss.xi(&set.active, &entries, &moments);
-                value + set.penalty(&set.theta)
-            }
-            None => f64::NAN,
-        }
+        let entries = set.entries_of(&set.theta);
+        self.xi = self.loss.xi(&set.active, &entries, &at.evaluation, &at.moments);
+        at.evaluation.value + set.penalty(&set.theta)
     }
 
-    /// The certificate of theta over all factors.
-    fn certify(&self, objective: f64, lambda: Lambda) -> Certificate {
+    /// The certificate of theta over all factors; `above` are those beyond their level.
+    fn certify(&self, objective: f64, lambda: Lambda, above: &[(usize, f64)]) -> Certificate {
         let mut certificate = Certificate::new(objective, lambda.lambda1);
-        for factor in 0..self.problem.features.factors() {
-            let penalty = lambda.penalty(self.problem.penalty_factor.at(factor));
-            let theta = self.theta.get(&factor).copied().unwrap_or(0.0);
-            certificate.count(&penalty, &[theta], &[self.xi_of(factor)]);
+        let free = self.unpenalised.iter().chain(above.iter().map(|(factor, _)| factor));
+        let zero = free.filter(|factor| !self.theta.contains_key(factor)).map(|t| (t, 0.0));
+        for (factor, theta) in self.theta.iter().map(|(factor, t)| (factor, *t)).chain(zero) {
+            let penalty = lambda.penalty(self.problem.penalty_factor.at(*factor));
+            certificate.count(&penalty, &[theta], &[self.xi_of(*factor)]);
         }
         certificate
     }
@@ -240,29 +324,55 @@ impl GaussianSolver {
     }
 }
 
+/// How exactly the model of a Newton step is to be minimised: for fast convergence, and no more than
+/// what the tolerance leaves to each of `count` coefficients.
+fn enough_of_model(
+    certificate: &Certificate,
+    tolerance: &Tolerance,
+    lambda1: f64,
+    count: usize,
+) -> f64 {
+    let share = (certificate.kkt / tolerance.scale).clamp(1e-6, 0.1);
+    let accepted = tolerance.distance(certificate);
+    // A violation v of a condition adds about v^2 / (2 lambda1) to the gap.
+    let needed =
+        if lambda1 > 0.0 { (2.0 * lambda1 * accepted / count as f64).sqrt() } else { accepted };
+    (share * certificate.kkt).max(NEEDED_SHARE * needed)
+}
+
 impl PathSolver for GaussianSolver {
     fn solve(&mut self, at: LambdaStep, tolerance: Tolerance, monitor: &Monitor) -> Result<Fit> {
         let lambda = self.limits.lambda(at.current);
         let on_set = Tolerance { tol: INNER_SHARE * tolerance.tol, ..tolerance };
-        let expected = 2.0 * at.current - at.previous;
         let mut factors: Vec<usize> = self.theta.keys().copied().collect();
         factors.extend(&self.unpenalised);
-        factors.extend(self.ratios().filter(|(_, ratio)| *ratio > expected).map(|(t, _)| t));
+        let expected = self.ratios_above(2.0 * at.current - at.previous);
+        factors.extend(expected.iter().map(|(factor, _)| factor));
+        let mut start = self.extrapolated(at.current);
+        let before = self.theta.clone();
         let mut iterations = 0;
         loop {
             factors.sort_unstable();
             factors.dedup();
             let mut set = self.set(factors.clone(), lambda);
             let stop = self.limits.stop(on_set, monitor).after(iterations);
-            iterations += self.solve_set(&mut set, lambda.lambda1, stop)?;
-            let objective = self.adopt(&set);
-            let certificate = self.certify(objective, lambda);
-            let before = factors.len();
-            factors.extend(self.ratios().filter(|(_, ratio)| *ratio > at.current).map(|(t, _)| t));
+            let guess = start.take().inspect(|theta| set.start_from(theta)).is_some();
+            let mut end = self.solve_set(&mut set, lambda.lambda1, stop)?;
+            if guess && end.is_none() {
+                set.start_from(&self.theta);
+                end = self.solve_set(&mut set, lambda.lambda1, stop)?;
+            }
+            iterations += end.as_ref().map_or(0, |(steps, _)| *steps);
+            let objective = self.adopt(&set, end.as_ref().map(|(_, position)| position));
+            let above = self.ratios_above(at.current);
+            let certificate = self.certify(objective, lambda, &above);
+            let accepted = tolerance.accepts(&certificate);
+            let before_all = factors.len();
+            factors.extend(above.iter().map(|(factor, _)| factor));
             factors.sort_unstable();
             factors.dedup();
-            let accepted = tolerance.accepts(&certificate);
-            if accepted || factors.len() == before || stop.max_iter == 0 {
+            if accepted || factors.len() == before_all || stop.max_iter == 0 {
+                self.trend = Some(Trend { lambda2: [at.previous, at.current], theta: before });
                 return Ok(self.fit(certificate, Status::within(accepted), iterations));
             }
         }
@@ -273,12 +383,14 @@ impl UpdateProblem for GaussianSolver {
     fn set_penalty_factor(&mut self, penalty_factor: &Arc<PenaltyFactors>) {
         self.problem.penalty_factor = penalty_factor.clone();
         self.unpenalised = penalty_factor.unpenalised(self.problem.features.factors());
+        self.trend = None;
     }
 
     fn set_linear(&mut self, problem: &Problem) {
         let change = self.loss.set_linear(&problem.loss);
         self.xi.iter_mut().zip(change).for_each(|(xi, change)| *xi += change);
         self.problem.loss = problem.loss.clone();
+        self.trend = None;
     }
 }
 
@@ -287,9 +399,10 @@ impl FindLambdaMax for GaussianSolver {
         if !self.unpenalised.is_empty() {
             let lambda = self.limits.lambda(f64::MAX);
             let mut set = self.set(self.unpenalised.clone(), lambda);
-            self.solve_set(&mut set, lambda.lambda1, self.limits.stop(tolerance, monitor))?;
-            self.adopt(&set);
+            let stop = self.limits.stop(tolerance, monitor);
+            let end = self.solve_set(&mut set, lambda.lambda1, stop)?;
+            self.adopt(&set, end.as_ref().map(|(_, position)| position));
         }
-        Ok(self.ratios().map(|(_, ratio)| ratio).fold(0.0, f64::max))
+        Ok(self.ratios_above(0.0).into_iter().map(|(_, ratio)| ratio).fold(0.0, f64::max))
     }
 }

@@ -1,0 +1,104 @@
+# Do one of the works that users wait for and print the processor seconds it
+# took, the elapsed ones, the memory added in MB, and one number of its result,
+# by which two builds can be compared. Usage:
+#   Rscript bench/users_once.R name threads
+# The package is the first on R_LIBS.
+
+source(file.path("bench", "process_memory.R"))
+suppressMessages(library(kliepnet))
+
+arguments <- commandArgs(TRUE)
+control <- kliep_control(threads = as.integer(arguments[2L]))
+
+# Four neighbours each, a quarter as many changes as variables.
+changed_pair <- function(d, n) {
+    set.seed(1)
+    sim_gaussian(d = d, n = n, density = 4 / d, edge = 0.3,
+                 n_changed = d %/% 4, change = -0.6)
+}
+
+# ---- works: each prepares, and returns a function that returns a number ----
+
+default_path <- function(d, n, nlambda) {
+    pair <- changed_pair(d, n)
+    function() {
+        path <- kliep_path(pair$x, pair$y, nlambda = nlambda,
+                           control = control, progress = FALSE)
+        sum(path$diagnostics$objective)
+    }
+}
+
+# The same number of steps of the graphical lasso on both samples, down to the
+# same share of their largest.
+huge_paths <- function(d, n, nlambda, ratio) {
+    pair <- changed_pair(d, n)
+    function() {
+        fits <- lapply(pair[c("x", "y")], function(sample) {
+            huge::huge(as.matrix(sample), method = "glasso",
+                       nlambda = nlambda, lambda.min.ratio = ratio,
+                       verbose = FALSE)
+        })
+        sum(vapply(fits, function(fit) sum(fit$loglik), 0))
+    }
+}
+
+scaled_pair <- function(d, n) {
+    pair <- changed_pair(d, n)
+    samples <- kliepnet:::check_samples(pair$x, pair$y)
+    kliepnet:::neighbour_tests(samples, control)[c("x", "y")]
+}
+
+screening <- function(d, n) {
+    scaled <- scaled_pair(d, n)
+    function() {
+        path <- kliepnet:::screening_path(scaled, control)
+        sum(path$diagnostics$objective)
+    }
+}
+
+given_support <- function(d, n, size) {
+    scaled <- scaled_pair(d, n)
+    path <- kliepnet:::screening_path(scaled, control)
+    support <- kliepnet:::path_support(path, size)
+    function() {
+        tests <- kliepnet:::score_edges(scaled, support, control)
+        sum(tests$moderated$z^2)
+    }
+}
+
+whole_auto <- function(d, n) {
+    pair <- changed_pair(d, n)
+    function() {
+        set.seed(1)
+        found <- kliep_auto(pair$x, pair$y, control = control,
+                            progress = FALSE)
+        nrow(edges(found))
+    }
+}
+
+works <- list(
+    "path-80" = function() default_path(80, 150, 50),
+    "path-200" = function() default_path(200, 400, 50),
+    "path-1000" = function() default_path(1000, 200, 20),
+    "huge-80" = function() huge_paths(80, 150, 50, 0.1),
+    "huge-200" = function() huge_paths(200, 400, 50, 0.1),
+    "huge-1000" = function() huge_paths(1000, 200, 20, 0.5),
+    "screen-200" = function() screening(200, 400),
+    "given-200" = function() given_support(200, 400, 120),
+    "given-1000" = function() given_support(1000, 200, 150),
+    "auto-200" = function() whole_auto(200, 400),
+    "auto-1000" = function() whole_auto(1000, 200)
+)
+
+source(file.path("bench", "refits_once.R"))
+work <- c(works, refit_works)[[arguments[1L]]]()
+invisible(gc())
+reset_peak()
+before <- process_memory("VmRSS")
+begun <- processor_seconds()
+clock <- Sys.time()
+result <- work()
+elapsed <- as.numeric(Sys.time() - clock, units = "secs")
+cat("seconds=", processor_seconds() - begun, " elapsed=", elapsed,
+    " added=", process_memory("VmHWM") - before,
+    " result=", format(result, digits = 15L), "\n", sep = "")
