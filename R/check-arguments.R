@@ -97,20 +97,27 @@ can_write <- function(file) {
 
 # Arguments of glmnet, and what they are called here.
 stop_other_word <- function(word, known, fun) {
-    if (!word %in% c("lambda", "s") || !"lambda2" %in% known) {
-        return(invisible())
-    }
+    if (!word %in% c("lambda", "s")) return(invisible())
     stop_kliep(
         "dots",
         paste0("`", fun, "()` has no argument `", word, "`."),
-        hint = if (word == "s" || !"lambda1" %in% known)
+        hint = if (!"lambda2" %in% known)
+            paste("It needs no penalty of yours; `kliep_path()` takes one,",
+                  "`lambda2`.")
+        else if (word == "s" || !"lambda1" %in% known)
             "The penalty on the number of edges is `lambda2`." else
             paste("The penalty on the number of edges is `lambda2`, the ridge",
                   "penalty is `lambda1`.")
     )
 }
 
-# Arguments nobody will read are typing errors: say so, and what was meant.
+# `lambda` is an argument of its own where R would complain that it is short for
+# several.
+refuse_lambda <- function(given, known, fun) {
+    if (given) stop_other_word("lambda", known, fun)
+}
+
+# Arguments that nothing reads are typing errors: say so, and what was meant.
 check_dots <- function(given, known, fun) {
     known <- setdiff(known, "...")
     unused <- setdiff(names(given), known)

@@ -59,8 +59,9 @@ dtrace_path <- function(x, y = NULL, lambda2 = NULL, nlambda = 50,
                         lambda_min_ratio = NULL,
                         standardize = c("within", "pooled", "none"),
                         control = kliep_control(), progress = interactive(),
-                        ...) {
+                        ..., lambda) {
     call <- match.call()
+    refuse_lambda(!missing(lambda), names(formals()), "dtrace_path")
     found <- find_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments()),
                "dtrace_path")

@@ -42,8 +42,8 @@
 #'   sample, to one with the `"pooled"` variance, or (`"none"`) not at all.
 #'   Each sample is centred by its own means, so that regressions need no
 #'   intercept.
-#' @param symmetrize How the two regressions that know of an edge decide; see
-#'   the section below.
+#' @param symmetrize How the two regressions that contain an edge are combined;
+#'   see the section below.
 #' @param control Accuracy, iterations and threads: [kliep_control()]. Results
 #'   do not depend on the number of threads.
 #' @return A `change_path` with `$method` `"flasso"`, as from [kliep_path()],
@@ -76,8 +76,9 @@ flasso_path <- function(x, y = NULL, lambda1 = 0.1, lambda2 = NULL,
                         standardize = c("within", "pooled", "none"),
                         symmetrize = c("and", "or", "mean"),
                         control = kliep_control(), progress = interactive(),
-                        ...) {
+                        ..., lambda) {
     call <- match.call()
+    refuse_lambda(!missing(lambda), names(formals()), "flasso_path")
     found <- find_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments()),
                "flasso_path")

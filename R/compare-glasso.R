@@ -74,8 +74,9 @@ glasso_path <- function(x, y = NULL, lambda2 = NULL, nlambda = 50,
                         lambda_min_ratio = NULL,
                         standardize = c("within", "pooled", "none"),
                         penalize_diagonal = TRUE, control = kliep_control(),
-                        progress = interactive(), ...) {
+                        progress = interactive(), ..., lambda) {
     call <- match.call()
+    refuse_lambda(!missing(lambda), names(formals()), "glasso_path")
     found <- find_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments()),
                "glasso_path")

@@ -5,8 +5,8 @@
 #'
 #' Estimates the networks of both samples, with densities
 #' \eqn{p(z; \theta) = e^{\theta^\top f(z)} / Z(\theta)}{
-#' p(z; theta) = exp(theta' f(z)) / Z(theta)}, and take the difference of their
-#' parameters as the change. The normaliser, which has no closed form but for
+#' p(z; theta) = exp(theta' f(z)) / Z(theta)}, and takes the difference of their
+#' parameters as the change. The normaliser, which has a closed form only for
 #' Gaussian features, comes from points \eqn{z_1, \ldots, z_m}{z_1, ..., z_m}
 #' drawn from an instrumental density \eqn{p'}, a normal one with mean zero and
 #' standard deviation `scale`:
@@ -29,15 +29,15 @@
 #' weights for them, and so is the solver.
 #'
 #' @section Effective size:
-#' The normaliser is good where many points carry it. `$effective_size` has
-#' for each network and step the number of points that would do as well if all
-#' counted the same, \eqn{1 / \sum_i \alpha_i^2}{1 / sum_i alpha_i^2} with
-#' their normalised weights \eqn{\alpha}{alpha}; `effective_size` in
-#' `$diagnostics` is the smaller one of the two. There is a warning of class
-#' `kliep_warning_importance` where it falls below 100 (or a tenth of the
-#' points): the estimates then hang on a few points, whose weights the solver
-#' can set as it likes. It happens in many dimensions, and where the
-#' instrumental density is much wider or narrower than the samples.
+#' The normaliser is reliable where many points contribute to it.
+#' `$effective_size` has for each network and step the number of equally
+#' weighted points that would be as good, \eqn{1 / \sum_i \alpha_i^2}{1 / sum_i
+#' alpha_i^2} with their normalised weights \eqn{\alpha}{alpha};
+#' `effective_size` in `$diagnostics` is the smaller one of the two. There is a
+#' warning of class `kliep_warning_importance` where it falls below 100 (or a
+#' tenth of the points): the estimates then depend on a few points, whose
+#' weights the solver can set as it likes. It happens in many dimensions, and
+#' where the instrumental density is much wider or narrower than the samples.
 #'
 #' @section Variables alone:
 #' Without features of single variables there is no density: `is_glasso_path()`
@@ -92,10 +92,11 @@ is_glasso_path <- function(x, y = NULL, features = feat_gaussian(),
                            standardize = c("within", "pooled", "none"),
                            points = 70000, scale = 1, seed = NULL,
                            control = kliep_control(),
-                           progress = interactive(), ...) {
+                           progress = interactive(), ..., lambda) {
     call <- match.call()
+    refuse_lambda(!missing(lambda), names(formals()), "is_glasso_path")
     found <- find_samples(x, y, list(...))
-    given <- mget(setdiff(names(formals()), c("x", "y", "...")))
+    given <- mget(setdiff(names(formals()), c("x", "y", "...", "lambda")))
     importance_path("is_glasso", found, given, call)
 }
 
@@ -107,10 +108,11 @@ is_flasso_path <- function(x, y = NULL, features = feat_gaussian(),
                            standardize = c("within", "pooled", "none"),
                            points = 70000, scale = 1, seed = NULL,
                            control = kliep_control(),
-                           progress = interactive(), ...) {
+                           progress = interactive(), ..., lambda) {
     call <- match.call()
+    refuse_lambda(!missing(lambda), names(formals()), "is_flasso_path")
     found <- find_samples(x, y, list(...))
-    given <- mget(setdiff(names(formals()), c("x", "y", "...")))
+    given <- mget(setdiff(names(formals()), c("x", "y", "...", "lambda")))
     importance_path("is_flasso", found, given, call)
 }
 

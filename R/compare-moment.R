@@ -42,8 +42,10 @@
 #' edges(path, lambda2 = path$lambda2[10])
 moment_path <- function(x, y = NULL, lambda2 = NULL, nlambda = 50,
                         lambda_min_ratio = NULL,
-                        standardize = c("within", "pooled", "none"), ...) {
+                        standardize = c("within", "pooled", "none"), ...,
+                        lambda) {
     call <- match.call()
+    refuse_lambda(!missing(lambda), names(formals()), "moment_path")
     found <- find_samples(x, y, list(...))
     check_dots(found$rest, c(names(formals()), sample_arguments()),
                "moment_path")

@@ -80,7 +80,7 @@ refuse_two_valued <- function(parts) {
     if (is.null(names)) names <- paste0("V", seq_along(two))
     stop_kliep(
         "design",
-        paste0("`adjust` takes means off numeric columns: ",
+        paste0("`adjust` removes effects from numeric columns: ",
                name_some(names[two]), if (sum(two) == 1L) " has" else " have",
                " two values."),
         hint = paste("For two-valued columns `strata` compares conditions",

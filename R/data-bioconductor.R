@@ -61,7 +61,13 @@ assay_values <- function(x, assay) {
         assay <- check_assay(assay, names, length(names))
         Biobase::assayDataElement(x, names[assay])
     } else {
-        assay <- check_assay(assay, SummarizedExperiment::assayNames(x),
+        names <- SummarizedExperiment::assayNames(x)
+        # What cells are compared by; the first assay has their counts.
+        if (is.null(assay) && inherits(x, "SingleCellExperiment") &&
+            "logcounts" %in% names) {
+            assay <- "logcounts"
+        }
+        assay <- check_assay(assay, names,
                              length(SummarizedExperiment::assays(x)))
         SummarizedExperiment::assay(x, assay)
     }

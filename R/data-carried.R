@@ -45,24 +45,41 @@ samples_of <- function(object) {
 as_samples <- function(found, features, least = 2L) {
     samples <- found$samples
     if (is.null(samples)) {
-        samples <- check_samples(found$x, found$y, features, least)
-        return(c(samples, found["design"][!is.null(found$design)]))
+        samples <- check_samples(found$x, found$y, features, least,
+                                 identical(found$na, "pairwise"))
+        check_pairwise(samples, features)
+        kept <- intersect(c("design", "imputed"), names(found))
+        return(c(samples, found[kept]))
     }
-    coded <- !is.null(samples$coding) || !identical(features$family, "ising")
+    stop_mixed_codes(samples$coding, features)
+    coded <- is_mixed_coding(samples$coding) || !is_mixed(features) &&
+        (!is.null(samples$coding) || !identical(features$family, "ising"))
+    check_pairwise(samples, features)
     if (coded && min(observations_of(samples)) >= least) return(samples)
     named <- lapply(samples[c("x", "y")], function(sample) {
         colnames(sample) <- samples$variables
         sample
     })
-    c(check_samples(named$x, named$y, features, least),
-      samples["design"][!is.null(samples$design)])
+    c(check_samples(named$x, named$y, features, least, has_gaps(samples)),
+      samples[intersect(c("design", "imputed"), names(samples))])
+}
+
+# The numbers of levels are no values for other features.
+stop_mixed_codes <- function(coding, features) {
+    if (!is_mixed_coding(coding) || is_mixed(features)) return(invisible())
+    stop_kliep(
+        "features",
+        paste("This result carries columns of several types, which other",
+              "features cannot use."),
+        hint = "Give the samples themselves, or use `feat_mixed()`."
+    )
 }
 
 # A path that carries its samples, unless its control says otherwise, and knows
 # what its conditions are called.
 with_samples <- function(path, samples, conditions) {
     if (path$spec$control$keep_samples) {
-        kept <- intersect(c("x", "y", "design"), names(samples))
+        kept <- intersect(c("x", "y", "design", "imputed"), names(samples))
         path$samples <- samples[kept]
     }
     with_conditions(path, list(conditions = conditions))

@@ -5,19 +5,29 @@
 # ---- what is asked for -----------------------------------------------------
 
 # The arguments of two_samples() that describe a design, or NULL for none.
-design_request <- function(adjust, adjust_common, strata, unit, pair) {
+design_request <- function(adjust, adjust_common, strata, unit, pair,
+                           pool = "none") {
     common <- check_flag(adjust_common, "adjust_common")
+    pool <- check_choice(pool, "pool", c("none", "mean", "sum"))
+    if (pool != "none" && is.null(unit) && is.null(pair)) {
+        stop_kliep(
+            "design",
+            paste0("`pool = \"", pool, "\"` needs to know what belongs ",
+                   "together: `unit` is missing."),
+            hint = "Name the column of donors, such as `unit = \"donor\"`."
+        )
+    }
     request <- list(adjust = adjust, strata = strata, unit = unit, pair = pair)
     request <- request[!vapply(request, is.null, NA)]
     if (length(request) == 0L) return(NULL)
     if (!is.null(unit) && !is.null(pair)) {
         stop_kliep(
             "design", "`unit` and `pair` are both given.",
-            hint = paste("`pair` alone will do: all observations of a pair in",
+            hint = paste("Give `pair` alone: all observations of a pair in",
                          "one condition are one unit.")
         )
     }
-    c(request, list(common = common))
+    c(request, list(common = common, pool = pool))
 }
 
 # What was asked for, looked up for all of `n` observations: the matrix of
@@ -31,6 +41,7 @@ read_design <- function(request, known, n, known_as) {
     named <- Filter(function(value) is_column_name(value, n), asked)
     list(
         covariates = adjust$matrix, labels = labels, common = request$common,
+        pool = request$pool,
         called = c(if (!is.null(adjust)) c(adjust = adjust$called),
                    vapply(asked, label_name, "", n = n)),
         used = unique(c(adjust$used, unlist(named, use.names = FALSE)))
@@ -179,6 +190,14 @@ settle_design <- function(parts, read, rows) {
         lapply(rows, function(at) label[at])
     })
     design <- list()
+    if (read$pool != "none") {
+        pooled <- pool_units(parts, labels, read, rows)
+        parts <- pooled$parts
+        labels <- pooled$labels
+        read$covariates <- pooled$covariates
+        rows <- pooled$rows
+        design$pool <- pooled$pool
+    }
     if (!is.null(read$covariates)) {
         adjusted <- take_off(parts, read, rows)
         parts <- adjusted$parts
@@ -199,6 +218,40 @@ settle_design <- function(parts, read, rows) {
     list(parts = parts, design = design)
 }
 
+# One observation for each unit, or for each side of a pair: the mean or the
+# sum of its own. Covariates become their means, which is what the mean of a
+# linear model has. What was a unit is then an observation like any other.
+pool_units <- function(parts, labels, read, rows) {
+    by <- if (is.null(labels$pair)) "unit" else "pair"
+    if (by == "unit") check_unit_labels(labels$unit, labels$strata, least = 1L)
+    of <- lapply(labels[[by]], function(label) factor(label, unique(label)))
+    sizes <- lapply(of, tabulate)
+    means <- function(values, of, size) {
+        rowsum(as.matrix(values), as.integer(of), reorder = TRUE) / size
+    }
+    covariates <- if (!is.null(read$covariates)) structure(
+        do.call(rbind, Map(function(at, of, size) {
+            means(read$covariates[at, , drop = FALSE], of, size)
+        }, rows, of, sizes)),
+        term = attr(read$covariates, "term")
+    )
+    pooled <- Map(function(part, name, of, size) {
+        part <- as_numeric_matrix(part, name)
+        check_finite(part, name)
+        values <- means(part, of, if (read$pool == "mean") size else 1)
+        rownames(values) <- levels(of)
+        values
+    }, parts[c("x", "y")], c("x", "y"), of, sizes)
+    n <- lengths(sizes)
+    kept <- lapply(labels[setdiff(names(labels), "unit")], function(label) {
+        Map(function(one, of) one[!duplicated(of)], label, of)
+    })
+    list(parts = pooled, labels = kept, covariates = covariates,
+         rows = list(x = seq_len(n[["x"]]), y = n[["x"]] + seq_len(n[["y"]])),
+         pool = list(called = read$called[[by]], how = read$pool,
+                     sizes = sizes))
+}
+
 complete_pairs <- function(pair) {
     both <- intersect(pair$x, pair$y)
     lapply(pair, function(label) which(label %in% both))
@@ -206,7 +259,10 @@ complete_pairs <- function(pair) {
 
 check_design <- function(design, n) {
     if (!is.null(design$strata)) check_strata(design$strata)
-    if (!is.null(design$pair)) check_pair_labels(design$pair)
+    if (!is.null(design$pair)) {
+        check_pair_labels(design$pair)
+        stop_torn(design$pair, design$strata, "pair")
+    }
     if (is.null(design$unit)) return(invisible())
     check_unit_labels(design$unit, design$strata)
     units <- vapply(design$unit[c("x", "y")], n_distinct, 1L)
@@ -258,7 +314,7 @@ check_pair_labels <- function(pair) {
     )
 }
 
-check_unit_labels <- function(unit, strata) {
+check_unit_labels <- function(unit, strata, least = 3L) {
     both <- intersect(unit$x, unit$y)
     if (length(both) > 0L) {
         stop_kliep(
@@ -270,7 +326,7 @@ check_unit_labels <- function(unit, strata) {
         )
     }
     units <- vapply(unit[c("x", "y")], n_distinct, 1L)
-    if (min(units) < 3L) {
+    if (min(units) < least) {
         stop_kliep(
             "design",
             paste0("`unit` needs at least 3 units in each condition: got ",
@@ -279,16 +335,22 @@ check_unit_labels <- function(unit, strata) {
                          "from fewer: collect more of them.")
         )
     }
+    stop_torn(unit, strata, "unit")
+}
+
+# What changes places as a whole lies in one stratum.
+stop_torn <- function(label, strata, what) {
     if (is.null(strata)) return(invisible())
     of <- function(labels) c(labels$x, labels$y)
-    strata <- split(of(strata), of(unit))
+    strata <- split(of(strata), of(label))
     torn <- names(strata)[vapply(strata, n_distinct, 1L) > 1L]
     if (length(torn) == 0L) return(invisible())
     stop_kliep(
         "design",
-        paste0(count_of(length(torn), "unit"), " in several strata: ",
+        paste0(count_of(length(torn), what), " in several strata: ",
                name_some(torn), "."),
-        hint = "A unit changes places as a whole, and so within one stratum."
+        hint = paste0("A ", what, " changes places as a whole, and so within ",
+                      "one stratum.")
     )
 }
 
@@ -307,6 +369,11 @@ format_design <- function(x) {
             "adjusted for ", design$adjust$called,
             if (design$adjust$common) " in common", ", which costs ",
             paste(design$adjust$lost, collapse = " + "), " observations"
+        ),
+        if (!is.null(design$pool)) paste0(
+            "the ", design$pool$how, " of each of ",
+            paste(lengths(design$pool$sizes), collapse = " + "), " units",
+            named(design$pool)
         ),
         if (!is.null(design$strata)) paste0(
             count_of(n_distinct(design$strata$x), "stratum", "strata"),

@@ -21,7 +21,7 @@ from_groups <- function(values, group, contrast, choice, read = NULL) {
     stop_unusable(parts, rows, values, choice$na)
     rows <- Map(`[`, rows, kept_rows(parts, choice$na))
     parts <- without_missing(parts, choice$na, conditions)
-    with_design(settle_design(parts, read, rows), conditions)
+    with_design(settle_draws(parts, read, rows), conditions, choice$na)
 }
 
 # ---- groups ----------------------------------------------------------------

@@ -1,12 +1,15 @@
-# Values that are missing or infinite: refused with their place, left out, or
-# replaced by a median.
+# Values that are missing or infinite: refused with their place, left out,
+# replaced, or left to moments over what is known.
+
+na_choices <- c("error", "omit", "pairwise", "impute", "impute_median")
 
 without_missing <- function(parts, na, conditions = NULL) {
-    if (na == "error") return(parts)
+    if (na %in% c("error", "pairwise")) return(parts)
     missing <- lapply(parts, missing_values)
     if (!any(unlist(missing))) return(parts)
-    if (na == "omit") omit_rows(parts, missing, conditions) else
-        impute_medians(parts, missing)
+    switch(na, omit = omit_rows(parts, missing, conditions),
+           impute = impute_draws(parts, missing),
+           impute_median = impute_medians(parts, missing))
 }
 
 # Which observations without_missing() leaves.
@@ -52,7 +55,7 @@ impute_medians <- function(parts, missing) {
                if (sum(counts) == 1L) " is" else " are",
                " now the median of the same variable and condition."),
         hint = paste("This weakens the dependence on other variables:",
-                     "`na = \"omit\"` does not.")
+                     "`na = \"impute\"` and \"pairwise\" do not.")
     )
     parts
 }
@@ -92,11 +95,14 @@ stop_unusable <- function(parts, rows, values, na) {
                "; the first is in ", name_row(values, first$row),
                ", variable `",
                if (is.null(variable)) first$column else variable, "`."),
-        hint = if (na == "error") paste(
-            "`na = \"omit\"` leaves out observations with missing values,",
-            "`na = \"impute_median\"` fills them in."
-        )
+        hint = if (na == "error") hint_missing()
     )
+}
+
+hint_missing <- function() {
+    paste("`na = \"pairwise\"` uses what is known of each pair of numeric",
+          "variables, \"impute\" draws missing values from the others, and",
+          "\"omit\" leaves out observations with missing values.")
 }
 
 unusable_values <- function(part, na) {

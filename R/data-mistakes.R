@@ -94,7 +94,7 @@ stop_conditions <- function(columns) {
 # `found` is what a user gave, `samples` what was made of it, and `features` are
 # those that are fitted. Of the samples of a result all this has been said.
 notice_samples <- function(found, samples, features) {
-    if (!is.null(found$result)) return(invisible())
+    if (!is.null(found$result) || has_gaps(samples)) return(invisible())
     notice_twins(samples)
     notice_counts(samples, features)
 }
@@ -122,13 +122,13 @@ notice_twins <- function(samples) {
         "Columns have the same values in both samples: ",
         paste(utils::head(pairs, 3L), collapse = ", "),
         if (more > 0L) paste(" and", count_of(more, "more pair")), "."
-    ), hint = "Changes of either cannot be told apart: keep one of them.")
+    ), hint = "Their changes cannot be separated: keep one of them.")
 }
 
 # Ranks and spins do not care for large counts.
 notice_counts <- function(samples, features) {
-    if (is_ranked(features) || identical(features$family, "ising") ||
-        !are_raw_counts(samples)) {
+    if (is_ranked(features) || is_mixed(features) ||
+        identical(features$family, "ising") || !are_raw_counts(samples)) {
         return(invisible())
     }
     largest <- max(samples$x, samples$y)
@@ -137,14 +137,14 @@ notice_counts <- function(samples, features) {
         paste0("The values are counts, up to ",
                format(largest, big.mark = ",", scientific = FALSE),
                ": a few large ones may decide the fit."),
-        hint = paste("`feat_nonparanormal()`, which `kliep_auto()` takes, goes",
-                     "by their ranks; or fit `log1p()` of them.")
+        hint = paste("Use `feat_nonparanormal()` or `kliep_auto()`, which go by",
+                     "ranks, or fit `log1p()` of them.")
     )
 }
 
 # Counts whose variance grows beyond their mean, such as reads of RNA.
 are_raw_counts <- function(samples) {
-    # One row tells of most tables that they are none.
+    # The first row is enough to see that most tables are not of this kind.
     if (!is_counts(samples$x[1L, ]) || !is_counts(samples$x) ||
         !is_counts(samples$y)) {
         return(FALSE)

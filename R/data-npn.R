@@ -24,11 +24,11 @@
 #' ties, so that a variable without ties has variance one. Where there are
 #' none, the transforms are those of `huge::huge.npn()`.
 #'
-#' Transformed samples are a copy that a fit knows nothing about. To fit, test
-#' or choose by normal scores, give the samples as they are and
-#' [`feat_nonparanormal()`][feat_nonparanormal] as features: they are
-#' `"shrinkage"`, recomputed in every resample, and new observations are mapped
-#' alike.
+#' To fit, test or choose by normal scores, give the samples as they are and
+#' [`feat_nonparanormal()`][feat_nonparanormal] as features: its scores are
+#' `"shrinkage"`, are recomputed in every resample, and map new observations in
+#' the same way. A fit to samples that were transformed beforehand can do
+#' neither.
 #'
 #' @param x,y One sample, or two with the same columns: numeric matrices or
 #'   data frames with observations in rows, as in [kliep_path()].
@@ -95,9 +95,19 @@ npn_sample <- function(sample, method, threshold) {
     if (method == "skeptic") return(skeptic_correlation(sample))
     scores <- function(ranks) npn_scores(ranks, method, threshold)
     unit <- stats::sd(scores(seq_len(nrow(sample))))
-    transformed <- scores(apply(sample, 2L, rank)) / unit
+    transformed <- if (anyNA(sample)) known_ranks(sample, method, threshold)
+    else scores(apply(sample, 2L, rank)) / unit
     dimnames(transformed) <- dimnames(sample)
     transformed
+}
+
+# Each column by the ranks of its values that are there.
+known_ranks <- function(sample, method, threshold) {
+    apply(sample, 2L, function(column) {
+        known <- !is.na(column)
+        own <- matrix(column[known])
+        replace(column, known, npn_sample(own, method, threshold))
+    })
 }
 
 npn_scores <- function(ranks, method, threshold) {
@@ -150,20 +160,37 @@ check_npn_threshold <- function(threshold, method) {
 # are of ranks, with what further observations need (`margins`), and as they are
 # for all other features. Every fit begins here, on whatever rows it is given.
 score_samples <- function(samples, features, standardize) {
-    if (!is_ranked(features)) return(samples)
+    at <- ranked_columns(features, ncol(samples$x))
+    if (length(at) == 0L) return(samples)
     pooled <- standardize == "pooled"
-    parts <- samples[c("x", "y")]
-    samples[c("x", "y")] <- npn_samples(parts, normal_scores, pooled)
+    parts <- lapply(samples[c("x", "y")], function(part) {
+        part[, at, drop = FALSE]
+    })
+    scores <- npn_samples(parts, normal_scores, pooled)
+    samples$x[, at] <- scores$x
+    samples$y[, at] <- scores$y
     if (pooled) parts[] <- list(rbind(parts$x, parts$y))
-    samples$margins <- lapply(parts, sort_columns)
+    samples$margins <- lapply(parts, function(part) {
+        structure(sort_columns(part), columns = at)
+    })
     samples
+}
+
+# The columns that have normal scores: all, those that are numeric, or none.
+ranked_columns <- function(features, d) {
+    if (is_mixed(features)) return(unname(which(scored_columns(
+        features$columns
+    ))))
+    if (is_ranked(features)) seq_len(d) else integer()
 }
 
 normal_scores <- function(sample) npn_sample(sample, "shrinkage", NULL)
 
-# The distribution of every variable, without which values go together.
+# The distribution of every variable, without which values go together. Columns
+# with gaps end in missing values.
 sort_columns <- function(sample) {
-    matrix(apply(sample, 2L, sort), nrow(sample), ncol(sample))
+    matrix(apply(sample, 2L, sort, na.last = TRUE), nrow(sample),
+           ncol(sample))
 }
 
 # Further observations by the scores of a sample that was fitted: on a line
@@ -171,9 +198,11 @@ sort_columns <- function(sample) {
 score_newdata <- function(newdata, margin) {
     if (is.null(margin)) return(newdata)
     scores <- normal_scores(margin)
-    for (u in seq_len(ncol(newdata))) {
-        known <- !duplicated(margin[, u])
-        newdata[, u] <- stats::approx(margin[known, u], scores[known, u],
+    columns <- attr(margin, "columns")
+    for (k in seq_along(columns)) {
+        u <- columns[k]
+        known <- !duplicated(margin[, k]) & !is.na(margin[, k])
+        newdata[, u] <- stats::approx(margin[known, k], scores[known, k],
                                       newdata[, u], rule = 2)$y
     }
     newdata

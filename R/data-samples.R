@@ -4,11 +4,13 @@
 
 # Both samples as double matrices with the same columns in the same order.
 # Ising features bring their own coding of what a column holds.
-check_samples <- function(x, y, features = NULL, least = 2L) {
+# With `gaps`, values may be missing.
+check_samples <- function(x, y, features = NULL, least = 2L, gaps = FALSE) {
     stop_transposed(x, y)
-    coded <- if (identical(features$family, "ising")) code_two_valued(x, y)
-    x <- check_sample(if (is.null(coded)) x else coded$x, "x", least)
-    y <- check_sample(if (is.null(coded)) y else coded$y, "y", least)
+    coded <- if (is_mixed(features)) code_mixed(x, y, features) else
+        if (identical(features$family, "ising")) code_two_valued(x, y)
+    x <- check_sample(if (is.null(coded)) x else coded$x, "x", least, gaps)
+    y <- check_sample(if (is.null(coded)) y else coded$y, "y", least, gaps)
     y <- match_columns(x, y)
     variables <- colnames(x)
     if (is.null(variables)) variables <- colnames(y)
@@ -25,7 +27,7 @@ check_samples <- function(x, y, features = NULL, least = 2L) {
     list(x = x, y = y, variables = variables, coding = coded$coding)
 }
 
-check_sample <- function(sample, arg, least = 2L) {
+check_sample <- function(sample, arg, least = 2L, gaps = FALSE) {
     sample <- as_numeric_matrix(sample, arg)
     check_names(colnames(sample), arg)
     if (nrow(sample) < least) {
@@ -37,8 +39,8 @@ check_sample <- function(sample, arg, least = 2L) {
             hint = "Rows are observations and columns are variables."
         )
     }
-    check_finite(sample, arg)
-    stop_moments(sample, arg)
+    check_finite(if (gaps) filled(sample) else sample, arg)
+    if (!anyNA(sample)) stop_moments(sample, arg)
     sample
 }
 
@@ -128,10 +130,8 @@ check_finite <- function(sample, arg) {
                count_of(length(bad), "NA, NaN or infinite value"),
                "; the first is ", format(sample[bad[1L]]),
                " in row ", row, ", column ", label, "."),
-        hint = if (takes_na(arg) && is.na(sample[bad[1L]])) paste(
-            "`na = \"omit\"` leaves out observations with missing values,",
-            "`na = \"impute_median\"` fills them in."
-        ) else "Drop or impute these values first."
+        hint = if (takes_na(arg) && is.na(sample[bad[1L]])) hint_missing() else
+            "Drop or impute these values first."
     )
 }
 
@@ -175,8 +175,17 @@ stop_other_columns <- function(x, y) {
     )
 }
 
+# The columns that are standardised.
+scaled_part <- function(samples, features) {
+    if (!is_mixed(features)) return(samples)
+    at <- scored_columns(features$columns)
+    list(x = samples$x[, at, drop = FALSE], y = samples$y[, at, drop = FALSE],
+         variables = samples$variables[at])
+}
+
 # A constant column cannot be divided by its standard deviation.
 check_constant <- function(samples, standardize) {
+    if (ncol(samples$x) == 0L) return(invisible())
     if (standardize == "within") {
         apart <- tells_samples_apart(samples$x, samples$y)
         stop_conditions(samples$variables[apart])

@@ -2,13 +2,12 @@
 # group, an object of Bioconductor, a formula. All that fits is told apart
 # here; everything after sees `x` and `y`.
 
-#' The two samples in a table, a formula or an object of Bioconductor
+#' The two samples in a table, a formula or a Bioconductor object
 #'
-#' Finds the two samples that a change is learned from. There is rarely a need
-#' to call it: [kliep_path()], [kliep_change()], [kliep_select()],
-#' [kliep_test()], [kliep_stability()], [kliep_debias()] and the methods to
-#' compare with ([glasso_path()] and the like) take the arguments below, too,
-#' and find their samples with it.
+#' Extracts the two samples that are compared, with their design, from the data
+#' that you have. You rarely need to call it yourself: all functions that fit
+#' or test, such as [kliep_auto()], [kliep_path()] and [glasso_path()], take
+#' the arguments below as well and find their samples with it.
 #'
 #' @section What `x` can be:
 #' * one of two tables (matrices or data frames with observations in rows), the
@@ -21,8 +20,8 @@
 #' * a `SummarizedExperiment` (also a `RangedSummarizedExperiment` or a
 #'   `SingleCellExperiment`) or an `ExpressionSet`, with variables such as genes
 #'   in rows, and `group`, the name of a column of `colData(x)` or `pData(x)`,
-#'   or a formula with such an object as `data`. Two of these, one for each
-#'   condition, are as good as two tables;
+#'   or a formula with such an object as `data`. Two such objects, one for each
+#'   condition, work like two tables;
 #' * a pair from a simulator such as [sim_gaussian()].
 #'
 #' @section Which condition is which:
@@ -36,29 +35,58 @@
 #' printed, and in `$conditions`.
 #'
 #' @section Missing values:
-#' A value that is missing (`NA` or `NaN`) is an error that says where it is.
-#' `na = "omit"` leaves out the observations with missing values among the
-#' variables in use, or without a condition, and counts them in a message.
-#' `na = "impute_median"` puts the median of the same variable and condition in
-#' its place, with a warning: values that are made up weaken the dependence
-#' between variables, and where one condition has more of them it may look like
-#' a change. Infinite values are always an error.
+#' A value that is missing (`NA` or `NaN`) is an error that says where it is,
+#' unless `na` says what to do. Infinite values are always an error.
+#' * `"omit"` leaves out the observations with missing values among the
+#'   variables in use, or without a condition, and counts them in a message.
+#'   With many variables few observations are left.
+#' * `"pairwise"` uses what is known of every pair of variables, for
+#'   [feat_gaussian()] and [feat_nonparanormal()] with the Gaussian normaliser.
+#'   With \eqn{z} standardised by (or the normal scores of) what is known, the
+#'   moment of two variables is
+#'   \deqn{S_{ij} = \frac{1}{n_{ij}} \sum_{r \in R_{ij}} z_{ri} z_{rj},}{
+#'       S_ij = sum_{r in R_ij} z_ri z_rj / n_ij,}
+#'   with \eqn{R_{ij}}{R_ij} the \eqn{n_{ij}}{n_ij} rows where both are known.
+#'   Eigenvalues below a thousandth of their mean are raised to it, and the
+#'   diagonal is kept. In [kliep_infer()] and [kliep_auto()] the variance of an
+#'   edge is that of its own rows: a row has the influence
+#'   \deqn{\frac{z_i z_j - r}{n_{ij}} - \frac r2 \Big(\frac{z_i^2 - 1}{n_i} +
+#'       \frac{z_j^2 - 1}{n_j}\Big)}{
+#'       (z_i z_j - r) / n_ij - r / 2 ((z_i^2 - 1) / n_i + (z_j^2 - 1) / n_j)}
+#'   on the correlation \eqn{r}, each term where it is known. Given a support,
+#'   standard errors are those of rows with the same moments, times the ratio of
+#'   both at the empty support. What is missing must not depend on the values.
+#' * `"impute"` draws missing values from the other variables of the same
+#'   condition, 5 times, for columns of all types and all features. A numeric
+#'   column has normal scores, any other the indicators of its values; all of
+#'   them are taken as jointly Gaussian with the correlations of a bootstrap
+#'   sample of what is known of each pair, moved towards zero by as much as
+#'   their errors call for (Schaefer and Strimmer 2005). A score is drawn from
+#'   its conditional distribution, a level with its conditional mean as
+#'   probability. [kliep_infer()] and [kliep_auto()] test all completions, and
+#'   combine them by the rules of Rubin (1987) and, for edges of several
+#'   coefficients, Li and others (1991): what differs between completions adds to
+#'   the variance. All other functions use the first completion, and do not know
+#'   that values were drawn. What is missing may depend on the other variables.
+#' * `"impute_median"` puts the median of the same variable and condition in its
+#'   place, with a warning: this weakens the dependence between variables, and
+#'   where one condition has more of them it looks like a change.
 #'
 #' @section Covariates and batches:
-#' `adjust = ~ batch + age` takes the effects of covariates off: in each
+#' `adjust = ~ batch + age` removes the effects of covariates: in each
 #' condition every variable \eqn{v} is
 #' \deqn{v_i = z_i^\top \beta_v + \varepsilon_{iv},}{v_i = z_i' beta_v + e_iv,}
 #' with \eqn{z_i} the covariates of observation \eqn{i} and a constant, and the
 #' network is that of the errors. What is passed on are Theil's residuals:
 #' \eqn{k} coefficients leave \eqn{n - k} of them, which have the variance of
 #' the errors and are uncorrelated, so that tests, shuffles, folds and intervals
-#' take them for what they are, fewer observations. For Gaussian errors this is
+#' use the right number of observations. For Gaussian errors this is
 #' exact; ordinary residuals are correlated with each other, and
 #' too small. With `adjust_common = TRUE` both conditions have the same
 #' coefficients, each with a mean of its own, which costs \eqn{k} observations
 #' in all. A covariate that is constant in each condition is an error, and with
-#' common coefficients any that tell the condition: no method can tell their
-#' effects apart. A covariate changes means here, and not the network itself.
+#' common coefficients any that determine the condition: no method can separate
+#' their effects. A covariate changes means here, and not the network itself.
 #' `adjust = ~ donor` beside `unit = "donor"` looks at cells within donors.
 #'
 #' Columns with two values have no such residuals. `strata` compares conditions
@@ -81,6 +109,14 @@
 #' and after: the two sides of a pair change places, and their influences are
 #' added up. A side may have several observations.
 #'
+#' `pool = "mean"` or `"sum"` makes one observation of all those of a unit, or
+#' of a side of a pair (pseudobulk): the network is then that of donors, and not
+#' of cells within and between them, and no `unit` is left. Covariates are
+#' averaged likewise. Means suit values that are normalised and on a log scale.
+#' Sums of counts grow with the number of cells and with their depth, which
+#' correlates all genes: take these off, such as by `adjust = ~ log(depth)`. How
+#' `unit` and `pool` compare on single cells: [kliep_by()].
+#'
 #' A design travels with a result to the functions that continue with it. The
 #' estimates of [kliep_path()] and the methods to compare with see the adjusted
 #' samples, and know nothing of strata, units and pairs.
@@ -94,7 +130,8 @@
 #'   are more than two.
 #' @param data The table of observations, for a formula.
 #' @param assay Which assay of a `SummarizedExperiment` or which element of an
-#'   `ExpressionSet`, by name or number. `NULL` is the first, and `exprs`.
+#'   `ExpressionSet`, by name or number. `NULL` is `exprs`, or `logcounts` of a
+#'   `SingleCellExperiment`, where there is one, and otherwise the first.
 #' @param variables The variables to use, by name or number; `NULL` for all.
 #' @param top_variable How many of these variables to keep: those with the
 #'   largest variance over the observations of both conditions together, without
@@ -107,24 +144,39 @@
 #'   variable without one keeps its own; of variables with the same name, such
 #'   as probes of one gene, each has its own added in brackets. `variables` goes
 #'   by these names.
-#' @param adjust Covariates whose effects are taken off the variables: a formula
-#'   about columns of the table, of `colData(x)` or of `pData(x)`, or a data
-#'   frame with a row for each observation (those of `x` first, where there are
-#'   two tables). Columns in use here or below are no variables.
+#' @param adjust Covariates whose effects are removed from the variables: a
+#'   formula about columns of the table, of `colData(x)` or of `pData(x)`, or a
+#'   data frame with a row for each observation (those of `x` first, where there
+#'   are two tables). Columns in use here or below are not variables.
 #' @param adjust_common Do covariates have the same effects in both conditions?
 #' @param strata,unit,pair The stratum, the unit (such as a donor) or the pair
 #'   of every observation: the name of a column, or a vector with a value for
 #'   each observation (those of `x` first, where there are two tables).
-#' @param ... The arguments below, as far as they go with what `x` is.
+#' @param pool What to make of the observations of one unit, or of one side of a
+#'   pair: leave them as they are (`"none"`), or one observation, their `"mean"`
+#'   or `"sum"`.
+#' @param ... The arguments below, as far as they apply to this kind of `x`.
 #'
 #' @return A list of `x` and `y`, matrices or data frames with observations in
 #'   rows, in the order in which they came, and the same variables in columns;
 #'   `conditions`, the names of the two as `c(x = , y = )`, or `NULL` for
 #'   two tables; and, where one was described, `design`: what the samples were
-#'   adjusted for, and the strata, units and pairs of their observations.
+#'   adjusted for, how units were pooled, and the strata, units and pairs of
+#'   their observations. With `na = "impute"`, `x` and `y` are the first
+#'   completion, and `imputed` is a list of all; with `"pairwise"`, `na` says so.
 #' @references
 #' Theil, H. (1965). The analysis of disturbances in regression analysis.
 #' *Journal of the American Statistical Association* 60, 1067--1079.
+#'
+#' Rubin, D. B. (1987). *Multiple imputation for nonresponse in surveys*. Wiley.
+#'
+#' Li, K. H., Meng, X. L., Raghunathan, T. E. and Rubin, D. B. (1991).
+#' Significance levels from repeated p-values with multiply-imputed data.
+#' *Statistica Sinica* 1, 65--92.
+#'
+#' Schaefer, J. and Strimmer, K. (2005). A shrinkage approach to large-scale
+#' covariance matrix estimation and implications for functional genomics.
+#' *Statistical Applications in Genetics and Molecular Biology* 4(1).
 #' @export
 #' @examples
 #' set.seed(1)
@@ -156,13 +208,16 @@ two_samples <- function(x, y = NULL, ...) {
 #' @export
 two_samples.default <- function(x, y = NULL, group = NULL, contrast = NULL,
                                 variables = NULL, top_variable = NULL,
-                                na = c("error", "omit", "impute_median"),
+                                na = c("error", "omit", "pairwise", "impute",
+                                       "impute_median"),
                                 label = NULL, adjust = NULL,
                                 adjust_common = FALSE, strata = NULL,
-                                unit = NULL, pair = NULL, ...) {
+                                unit = NULL, pair = NULL,
+                                pool = c("none", "mean", "sum"), ...) {
     refuse_others(list(...), x)
     choice <- check_choices(variables, top_variable, na, label)
-    request <- design_request(adjust, adjust_common, strata, unit, pair)
+    request <- design_request(adjust, adjust_common, strata, unit, pair,
+                               pool)
     if (is.null(group)) {
         stop_without_other(x, y)
         refuse_others(list(contrast = contrast), x)
@@ -204,40 +259,48 @@ two_samples.formula <- function(x, y = NULL, data = NULL, contrast = NULL,
 #' @export
 two_samples.SummarizedExperiment <- function(
     x, y = NULL, group = NULL, contrast = NULL, assay = NULL, variables = NULL,
-    top_variable = NULL, na = c("error", "omit", "impute_median"),
+    top_variable = NULL,
+    na = c("error", "omit", "pairwise", "impute",
+           "impute_median"),
     label = NULL, adjust = NULL, adjust_common = FALSE, strata = NULL,
-    unit = NULL, pair = NULL, ...) {
+    unit = NULL, pair = NULL, pool = c("none", "mean", "sum"), ...) {
     refuse_others(list(...), x)
     from_assays(x, y, group, contrast, assay,
                 check_choices(variables, top_variable, na, label),
-                design_request(adjust, adjust_common, strata, unit, pair))
+                design_request(adjust, adjust_common, strata, unit, pair,
+                               pool))
 }
 
 #' @rdname two_samples
 #' @export
 two_samples.ExpressionSet <- function(
     x, y = NULL, group = NULL, contrast = NULL, assay = NULL, variables = NULL,
-    top_variable = NULL, na = c("error", "omit", "impute_median"),
+    top_variable = NULL,
+    na = c("error", "omit", "pairwise", "impute",
+           "impute_median"),
     label = NULL, adjust = NULL, adjust_common = FALSE, strata = NULL,
-    unit = NULL, pair = NULL, ...) {
+    unit = NULL, pair = NULL, pool = c("none", "mean", "sum"), ...) {
     refuse_others(list(...), x)
     from_assays(x, y, group, contrast, assay,
                 check_choices(variables, top_variable, na, label),
-                design_request(adjust, adjust_common, strata, unit, pair))
+                design_request(adjust, adjust_common, strata, unit, pair,
+                               pool))
 }
 
 #' @rdname two_samples
 #' @export
 two_samples.network_pair <- function(x, y = NULL, variables = NULL,
                                      top_variable = NULL,
-                                     na = c("error", "omit", "impute_median"),
+                                     na = c("error", "omit", "pairwise", "impute",
+                                            "impute_median"),
                                      adjust = NULL, adjust_common = FALSE,
                                      strata = NULL, unit = NULL, pair = NULL,
-                                     ...) {
+                                     pool = c("none", "mean", "sum"), ...) {
     refuse_others(list(...), x)
     stop_with_other(y)
     from_tables(x$x, x$y, check_choices(variables, top_variable, na),
-                design_request(adjust, adjust_common, strata, unit, pair))
+                design_request(adjust, adjust_common, strata, unit, pair,
+                               pool))
 }
 
 # ---- at the top of every function that takes two samples -------------------
@@ -245,7 +308,7 @@ two_samples.network_pair <- function(x, y = NULL, variables = NULL,
 # The arguments of two_samples() that stand in the `...` of other functions.
 sample_arguments <- function() {
     c("group", "contrast", "assay", "data", "variables", "top_variable", "na",
-      "label", "adjust", "adjust_common", "strata", "unit", "pair")
+      "label", "adjust", "adjust_common", "strata", "unit", "pair", "pool")
 }
 
 # The two samples of a call, the names of their conditions, their design if
@@ -257,7 +320,8 @@ find_samples <- function(x, y, dots) {
     about <- names(dots) %in% sample_arguments()
     if (length(about) == 0L) about <- rep(FALSE, length(dots))
     found <- do.call(two_samples, c(list(x, y), dots[about]), quote = TRUE)
-    parts <- intersect(c("x", "y", "conditions", "design"), names(found))
+    parts <- intersect(c("x", "y", "conditions", "design", "na", "imputed"),
+                       names(found))
     c(found[parts], list(rest = dots[!about]))
 }
 
@@ -341,15 +405,25 @@ from_tables <- function(x, y, choice, request = NULL) {
     parts <- top_columns(parts, choice$top_variable)
     kept <- kept_rows(parts, choice$na)
     rows <- list(x = kept$x, y = n[["x"]] + kept$y)
-    settled <- settle_design(without_missing(parts, choice$na), read, rows)
-    with_design(settled, NULL)
+    with_design(settle_draws(without_missing(parts, choice$na), read, rows),
+                NULL, choice$na)
+}
+
+# The design of the samples, and of all their completions.
+settle_draws <- function(parts, read, rows) {
+    settled <- settle_design(parts[c("x", "y")], read, rows)
+    settled$imputed <- lapply(parts$imputed, function(draw) {
+        settle_design(draw, read, rows)$parts
+    })
+    settled
 }
 
 # The samples as two_samples() returns them.
-with_design <- function(settled, conditions) {
-    c(settled$parts, list(conditions = conditions), settled["design"][
-        !is.null(settled$design)
-    ])
+with_design <- function(settled, conditions, na) {
+    given <- c("design", "imputed")
+    given <- given[lengths(settled[given]) > 0L]
+    c(settled$parts, list(conditions = conditions), settled[given],
+      if (na == "pairwise") list(na = na))
 }
 
 # The columns that both tables have, those of `x` first in each.

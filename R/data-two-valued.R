@@ -42,6 +42,7 @@ code_newdata <- function(newdata, coding) {
     if (!is.null(names(columns)) && !identical(names(columns), names(coding))) {
         return(newdata)
     }
+    if (is_mixed_coding(coding)) return(code_new_mixed(columns, coding))
     recode(columns, coding, names(columns))
 }
 

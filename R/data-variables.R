@@ -12,7 +12,7 @@ check_choices <- function(variables, top_variable, na, label = NULL) {
                                     least = 2)
     }
     list(variables = variables, top_variable = top_variable,
-         na = check_choice(na, "na", c("error", "omit", "impute_median")),
+         na = check_choice(na, "na", na_choices),
          label = check_label_argument(label))
 }
 

@@ -2,8 +2,8 @@
 # the log density ratio is linear in. The families are in feature_families.R.
 
 # The only place the class is set. `kind` says how the features are made:
-# "products" and "rbf" in Rust, "custom" and "cliques" in R; `standardize` is
-# what the family wants unless the user says otherwise.
+# "products" and "rbf" in Rust, "custom", "cliques" and "mixed" in R;
+# `standardize` is what the family wants unless the user says otherwise.
 new_features <- function(kind, family, settings = list(),
                          standardize = "within", ...) {
     structure(
@@ -14,7 +14,9 @@ new_features <- function(kind, family, settings = list(),
 }
 
 # Evaluated by R functions beforehand, and given to Rust as a table.
-is_table <- function(features) features$kind %in% c("custom", "cliques")
+is_table <- function(features) {
+    features$kind %in% c("custom", "cliques", "mixed")
+}
 
 # Of orthonormal polynomials, not of powers.
 is_orthonormal <- function(features) !is.null(features$weights)
@@ -26,7 +28,8 @@ is_ranked <- function(features) isTRUE(features$ranks)
 format.kliep_features <- function(x, ...) {
     c(paste0("<kliep_features> ", x$family),
       switch(x$kind, products = format_products(x), rbf = format_rbf(x),
-             custom = format_custom(x), cliques = format_cliques(x)))
+             custom = format_custom(x), cliques = format_cliques(x),
+             mixed = format_mixed(x)))
 }
 
 format_products <- function(x) {
@@ -120,7 +123,8 @@ single_size <- function(features) {
 n_factors_of <- function(features, d) {
     if (features$kind == "cliques") return(length(features$cliques))
     singles <- switch(features$kind, products = length(features$single),
-                      rbf = 0L, custom = !is.null(features$functions$single))
+                      rbf = 0L, mixed = 1L,
+                      custom = !is.null(features$functions$single))
     d * (d - 1) / 2 + if (singles > 0L) d else 0
 }
 
@@ -152,7 +156,8 @@ term_labels <- function(features, variables, from, to, term) {
         ),
         cliques = mapply(function(set, term) {
             features$shapes[[as.character(length(set))]][term]
-        }, features$sets[from], term)
+        }, features$sets[from], term),
+        mixed = mixed_labels(features, variables, from, to, term)
     )
 }
 

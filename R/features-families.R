@@ -53,12 +53,12 @@ feat_gaussian <- function(linear = FALSE) {
 #' \deqn{f_{uv}(x) = s_u s_v, \qquad f_{uu}(x) = s_u^2.}{
 #'     f_uv(x) = s_u s_v,  f_uu(x) = s_u^2.}
 #' Without a `power`, \eqn{s_u}{s_u} is the normal score of an observation,
-#' which knows its rank alone: \eqn{\Phi^{-1}(r / (n + 1))}{Phi^-1(r / (n + 1))}
-#' with \eqn{r} its rank among the \eqn{n} of its sample, averaged over ties.
-#' They are those of [npn_transform()]. Any monotone transform of a variable
-#' leaves the fit as it is, and outliers and heavy tails cost little. With a
-#' `power` \eqn{k}, \eqn{s = \mathrm{sign}(x) |x|^k}{s = sign(x) |x|^k} for all
-#' variables alike: a square root taken of Gaussian data is undone by
+#' which depends on its rank alone: \eqn{\Phi^{-1}(r / (n + 1))}{Phi^-1(r / (n +
+#' 1))} with \eqn{r} its rank among the \eqn{n} of its sample, averaged over
+#' ties. They are those of [npn_transform()]. Any monotone transform of a
+#' variable leaves the fit as it is, and outliers and heavy tails cost little.
+#' With a `power` \eqn{k}, \eqn{s = \mathrm{sign}(x) |x|^k}{s = sign(x) |x|^k}
+#' for all variables alike: a square root taken of Gaussian data is undone by
 #' `power = 2`.
 #'
 #' @section Normal scores:
@@ -140,8 +140,8 @@ feat_nonparanormal <- function(power = NULL) {
 #' @section Basis:
 #' With `basis = "raw"` \eqn{p_i(x) = x^i}{p_i(x) = x^i}, as in the paper.
 #' Fourth powers of standardised variables are then far larger than products,
-#' and heavy tails make them larger still, so that the norm of an edge measures
-#' its powers and little else.
+#' and heavy tails make them larger still, so that the norm of an edge mostly
+#' measures its powers.
 #'
 #' With `basis = "orthonormal"` the \eqn{p_i}{p_i} are orthonormal over the
 #' (standardised) observations of both samples together, for every variable by
@@ -157,8 +157,8 @@ feat_nonparanormal <- function(power = NULL) {
 #'
 #' Coefficients are those of the weighted polynomials, and called
 #' `p2(A)*p1(B)` where the raw ones are `A^2*B`. Every resample has its own
-#' polynomials; new observations get those of the fit, of which `$recurrence`
-#' keeps what it takes.
+#' polynomials; new observations get those of the fit, which `$recurrence`
+#' stores.
 #'
 #' @param degree The total degree \eqn{k}: a whole number from 2 to 100.
 #' @param terms `"all"` products or the `"interactions"` alone.
@@ -213,8 +213,8 @@ polynomial_weights <- function(degree) {
 #'
 #' The coefficient of an edge is the difference of the couplings,
 #' \eqn{\theta_{uv} = \theta^P_{uv} - \theta^Q_{uv}}{theta_uv =
-#' theta_P,uv - theta_Q,uv}, in the -1/+1 coding; turning the two values of
-#' one variable round turns the sign of its edges.
+#' theta_P,uv - theta_Q,uv}, in the -1/+1 coding; exchanging the two values of
+#' one variable reverses the sign of its edges.
 #'
 #' @return A feature specification for [kliep_path()] and [kliep_change()].
 #' @export
@@ -273,7 +273,7 @@ feat_rbf <- function(sigma = 1) {
 #' features in columns, whose names label the coefficients. They must treat
 #' every observation by itself, since the fitted ratio is evaluated at new
 #' ones by [`predict()`][predict.change_path]; this is tried on the first pair.
-#' A constant feature does no harm and cannot be detected.
+#' A constant feature has no effect and cannot be detected.
 #'
 #' They are called once for every pair and variable, before the fit, and their
 #' values are kept: 8 bytes for each feature and observation, about three times

@@ -6,6 +6,7 @@
 # factor has and what they are called. `scored` of the rows are weighted in
 # the loss, and kept once more by the solver.
 feature_table <- function(features, stack, variables, scored) {
+    if (is_mixed(features)) return(mixed_table(features, stack, scored))
     colnames(stack) <- variables
     features <- resolve_sets(features, variables)
     features$shapes <- probe_shapes(features, stack)
@@ -105,6 +106,7 @@ probe_shape <- function(features, stack, set) {
 
 # One factor's features, in the shape that the first of its size had.
 evaluate_factor <- function(features, stack, set) {
+    if (is_mixed(features)) return(mixed_factor(features$columns, stack, set))
     values <- call_features(features, stack, set)
     shape <- features$shapes[[as.character(length(set))]]
     if (ncol(values) == length(shape)) return(values)

@@ -14,6 +14,7 @@ fit_spec <- function(spec, found, progress, call) {
 # A specification that knows its variables, and can be fitted to any
 # observations of them.
 new_problem <- function(spec, samples) {
+    spec$features <- with_columns(spec$features, samples$coding)
     list(method = "kliep", spec = settle_spec(spec, samples$variables),
          variables = samples$variables, coding = samples$coding)
 }
@@ -34,6 +35,10 @@ fit_problem <- function(problem, samples, call = NULL, on_progress = NULL) {
 
 fit_in_rust <- function(problem, samples, on_progress) {
     spec <- problem$spec
+    if (has_gaps(samples)) {
+        return(fit_pairwise(samples, problem,
+                            problem_settings(problem, samples), on_progress))
+    }
     samples <- score_samples(samples, spec$features, spec$standardize)
     check_observations(problem, samples)
     settings <- problem_settings(problem, samples)
@@ -47,9 +52,11 @@ fit_in_rust <- function(problem, samples, on_progress) {
 }
 
 problem_settings <- function(problem, samples) {
-    rust_settings(problem$spec, n_factors_of(problem$spec$features,
-                                             length(problem$variables)),
-                  observations_of(samples))
+    spec <- problem$spec
+    n_factors <- n_factors_of(spec$features, length(problem$variables))
+    groups <- block_numbers(spec$penalty_groups, problem$variables)
+    c(rust_settings(spec, n_factors, observations_of(samples)),
+      list(penalty_groups = groups))
 }
 
 observations_of <- function(samples) {
@@ -60,7 +67,7 @@ observations_of <- function(samples) {
 check_observations <- function(problem, samples) {
     spec <- problem$spec
     samples$variables <- problem$variables
-    check_constant(samples, spec$standardize)
+    check_constant(scaled_part(samples, spec$features), spec$standardize)
     check_regular(samples, spec)
     check_features_memory(spec$features, samples, spec$direction)
     if (spec$normalizer == "gaussian") {
@@ -72,8 +79,7 @@ check_observations <- function(problem, samples) {
 # fit, which then has nothing left to standardise.
 fit_table <- function(samples, problem, settings, on_progress) {
     features <- problem$spec$features
-    standard <- rust_standardize_samples(samples$x, samples$y,
-                                         settings$standardize)
+    standard <- standard_samples(samples, features, settings$standardize)
     table <- feature_table(features, standard$stack, problem$variables,
                            scored_rows(observations_of(samples),
                                        settings$direction))
@@ -81,6 +87,10 @@ fit_table <- function(samples, problem, settings, on_progress) {
     settings$penalty_factor <- penalty_by_factor(
         settings$penalty_factor, features, length(problem$variables)
     )
+    if (is_mixed(features)) {
+        settings$penalty_factor <- settings$penalty_factor *
+            mixed_weights(table$sizes, length(problem$variables))
+    }
     fit <- rust_fit_path(
         samples$x, samples$y,
         list(kind = "table", values = table$values, sizes = table$sizes),
@@ -88,10 +98,19 @@ fit_table <- function(samples, problem, settings, on_progress) {
     )
     scaling <- c("center_x", "scale_x", "center_y", "scale_y")
     fit[scaling] <- standard[scaling]
-    if (features$kind == "custom") {
+    fit$margins <- samples$margins
+    if (features$kind != "cliques") {
         fit[c("from", "to")] <- factor_pairs(fit$from)
     }
     c(fit, list(features = table$features))
+}
+
+# Both samples one below the other, and what standardised them.
+standard_samples <- function(samples, features, standardize) {
+    if (is_mixed(features)) {
+        return(mixed_stack(samples, features$columns, standardize))
+    }
+    rust_standardize_samples(samples$x, samples$y, standardize)
 }
 
 # Rows of the samples that have weights in the loss.

@@ -6,7 +6,8 @@ check_standardize <- function(standardize, features) {
     choices <- c("within", "pooled", "none")
     if (identical(standardize, choices)) return(features$standardize)
     standardize <- check_choice(standardize, "standardize", choices)
-    if (standardize == "none" && is_ranked(features)) {
+    if (standardize == "none" &&
+        (is_ranked(features) || is_mixed(features))) {
         stop_kliep(
             "argument",
             paste("Normal scores are ranks within a sample or of both pooled:",

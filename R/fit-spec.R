@@ -56,16 +56,15 @@
 #' kliep_stability(path, n_subsamples = 20, penalty = "mcp")
 kliep_spec <- function(features = feat_gaussian(), lambda1 = 0.1,
                        lambda2 = NULL, nlambda = 50, lambda_min_ratio = NULL,
-                       penalty_factor = NULL,
+                       penalty_factor = NULL, penalty_groups = NULL,
+                       group_share = 0.5,
                        penalty = c("group_lasso", "adaptive", "mcp"),
                        gamma = NULL, robust = 0, standardize = NULL,
                        direction = c("symmetric", "p/q", "q/p"),
                        normalizer = c("auto", "gaussian", "empirical"),
                        solver = c("auto", "primal", "dual"),
                        control = kliep_control(), lambda) {
-    if (!missing(lambda)) {
-        stop_other_word("lambda", names(formals()), "kliep_spec")
-    }
+    refuse_lambda(!missing(lambda), names(formals()), "kliep_spec")
     features <- check_features(features)
     lambda1 <- check_lambda1(lambda1)
     penalty <- check_penalty(penalty)
@@ -73,6 +72,7 @@ kliep_spec <- function(features = feat_gaussian(), lambda1 = 0.1,
     direction <- if (of_paper && missing(direction)) "p/q" else
         check_direction(direction)
     normalizer <- check_normalizer(normalizer, features)
+    solver <- check_solver(solver, lambda1, normalizer)
     new_kliep_spec(list(
         features = features,
         lambda1 = lambda1,
@@ -82,6 +82,13 @@ kliep_spec <- function(features = feat_gaussian(), lambda1 = 0.1,
             check_fraction(lambda_min_ratio, "lambda_min_ratio", "lambda"),
         penalty_factor = if (!is.null(penalty_factor))
             check_penalty_values(penalty_factor),
+        penalty_groups = check_penalty_groups(
+            penalty_groups, group_share, list(
+                penalty = penalty, normalizer = normalizer, solver = solver,
+                features = features
+            )
+        ),
+        group_share = as.double(group_share),
         penalty = penalty,
         gamma = if (!is.null(gamma)) check_gamma(gamma, penalty),
         robust = check_robust(robust),
@@ -89,7 +96,7 @@ kliep_spec <- function(features = feat_gaussian(), lambda1 = 0.1,
             check_standardize(standardize, features),
         direction = direction,
         normalizer = normalizer,
-        solver = check_solver(solver, lambda1, normalizer),
+        solver = solver,
         control = check_control(control)
     ))
 }
@@ -196,7 +203,8 @@ most_in_closed_form <- 2000
 
 auto_normalizer <- function(spec, d) {
     closed <- has_closed_form(spec$features) && spec$lambda1 > 0 &&
-        spec$solver == "auto" && d <= most_in_closed_form &&
+        is.null(spec$penalty_groups) && spec$solver == "auto" &&
+        d <= most_in_closed_form &&
         fits_memory(moments_bytes(d, 6))
     if (closed) "gaussian" else "empirical"
 }
@@ -207,13 +215,16 @@ rust_settings <- function(spec, n_factors, n) {
     ratio <- default_lambda_min_ratio(n_factors, n)
     settings <- unclass(spec)[c(
         "lambda1", "lambda2", "nlambda", "penalty_factor", "penalty", "gamma",
-        "robust", "standardize", "direction", "normalizer", "solver"
+        "robust", "standardize", "direction", "normalizer", "solver",
+        "group_share"
     )]
     settings$lambda_min_ratio <- if (is.null(spec$lambda_min_ratio))
         adaptive_ratio(ratio, spec) else spec$lambda_min_ratio
     # Where the first fit of an adaptive penalty is taken: three quarters down
     # the default grid, on its log scale.
     settings$first_share <- ratio^0.75
+    # With how many edges a path may end.
+    settings["most_edges"] <- list(NULL)
     c(settings, spec$control[c("tol", "max_iter", "threads")])
 }
 
@@ -271,6 +282,9 @@ format_spec <- function(x) {
         if (x$penalty != "group_lasso")
             paste0("  penalty    ", x$penalty, ", gamma = ",
                    format(settled_gamma(x), digits = 4L)),
+        if (!is.null(x$penalty_groups))
+            paste0("  groups     penalised together, with a share of ",
+                   format(x$group_share, digits = 4L), " of the penalty"),
         if (x$robust > 0)
             paste0("  robust     ", format(100 * x$robust, digits = 3L),
                    " % of a numerator may be outliers")

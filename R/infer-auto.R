@@ -3,26 +3,30 @@
 
 #' Find the edges that changed, in one call
 #'
-#' Finds the edges that changed between two samples, such that the expected
-#' share of false ones among them is at most `fdr`. It looks at the samples,
-#' chooses features that suit them, tests every edge, and gives its reasons.
-#' Where no change is found, it says so.
+#' Finds the edges that changed between two samples, with a false discovery rate
+#' of at most `fdr`. It looks at the samples, chooses features that suit them,
+#' tests every edge, and gives its reasons. Where no change is found, it says
+#' so.
 #'
 #' @section What is chosen:
+#' A data frame with columns that are not numeric, or with two-valued columns
+#' beside others: [feat_mixed()], which has features for each type of column.
 #' Columns that all have two values: [feat_ising()]. Numeric columns:
 #' [feat_nonparanormal()], products of normal scores. Ranks within each sample
 #' replace the values, so that heavy tails, outliers, and other scales or
-#' monotone transforms of single variables make little difference. Counts are
-#' ranked with ties averaged.
+#' monotone transforms of single variables, the logarithm of counts among them,
+#' make little difference. Equal values share their mean rank: zeros, however
+#' many, are one state below all others.
 #'
-#' Both see changes of pairwise association. Dependence of another kind, such
-#' as two variables that are large together whatever their signs, takes
-#' [feat_polynomial()]: pass it to [kliep_infer()].
+#' Both see changes of pairwise association. For numeric columns the column
+#' `q_beyond` of `$estimates` says which edges change in a way that correlations
+#' do not show, such as two variables that are large together whatever their
+#' signs; a sentence says how many there are.
 #'
 #' @section What is tested:
-#' All edges, as [kliep_infer()] does, whose help page has the method. The
-#' vignette `vignette("calibration", package = "kliepnet")` shows how often what
-#' is reported is false, over sizes, networks and margins.
+#' All edges are tested as by [kliep_infer()], whose help page has the method.
+#' `vignette("calibration", package = "kliepnet")` shows how often a reported
+#' edge is false, over sizes, networks and margins.
 #'
 #' @inheritParams kliep_infer
 #' @param control Accuracy, iterations and threads: [kliep_control()].
@@ -48,7 +52,8 @@ kliep_auto <- function(x, y = NULL, fdr = 0.1, level = 0.95, n_perm = 49,
                "kliep_auto")
     how <- check_inference(fdr, level, n_perm, progress)
     seen <- look_at_samples(found)
-    features <- if (seen$two_valued) feat_ising() else feat_nonparanormal()
+    features <- if (seen$mixed) feat_mixed() else
+        if (seen$two_valued) feat_ising() else feat_nonparanormal()
     spec <- kliep_spec(features, control = control)
     new_auto(test_all_edges(found, spec, how, call), seen)
 }
@@ -65,7 +70,8 @@ stop_chosen_features <- function() {
 # The only place the class is set.
 new_auto <- function(result, seen) {
     result$seen <- seen
-    result$reasons <- c(say_seen(seen), say_features(seen), say_chance(result))
+    result$reasons <- c(say_seen(seen), say_features(seen), say_chance(result),
+                        say_no_beyond(result))
     class(result) <- c("kliep_auto", class(result))
     result
 }
@@ -81,23 +87,50 @@ look_at_samples <- function(found) {
     columns <- lapply(given[c("x", "y")], two_valued_columns)
     two_valued <- all(vapply(columns, all_two_valued, NA)) &&
         length(columns$x) > 0L
-    if (two_valued) {
+    mixed <- !two_valued && are_mixed(found)
+    types <- NULL
+    if (mixed) {
+        samples <- quietly_coded(found)
+        types <- vapply(samples$coding, `[[`, "", "type")
+        kurtosis <- NA_real_
+        counts <- FALSE
+        zeros <- 0
+    } else if (two_valued) {
         samples <- as_samples(found, feat_ising())
         kurtosis <- NA_real_
         counts <- FALSE
+        zeros <- 0
     } else {
         samples <- as_samples(found, feat_gaussian())
         kurtosis <- stats::median(c(excess_kurtosis(samples$x),
                                     excess_kurtosis(samples$y)))
         counts <- is_counts(samples$x) && is_counts(samples$y)
+        zeros <- mean(rbind(samples$x, samples$y) == 0, na.rm = TRUE)
     }
     n <- c(x = nrow(samples$x), y = nrow(samples$y))
     d <- length(samples$variables)
     list(
-        n = n, d = d, two_valued = two_valued, counts = counts,
-        kurtosis = kurtosis,
-        heavy = !two_valued && kurtosis > heavy_kurtosis
+        n = n, d = d, two_valued = two_valued, mixed = mixed, types = types,
+        counts = counts, zeros = zeros, kurtosis = kurtosis,
+        heavy = !is.na(kurtosis) && kurtosis > heavy_kurtosis
     )
+}
+
+# Whether a data frame, or a result, has columns of several types: some that are
+# no numbers, or some of two values beside others.
+are_mixed <- function(found) {
+    if (!is.null(found$samples)) return(is_mixed_coding(found$samples$coding))
+    if (!is.data.frame(found$x) || !is.data.frame(found$y)) return(FALSE)
+    columns <- two_valued_columns(found$x)
+    numbers <- vapply(columns, is.numeric, NA)
+    two <- vapply(columns, function(column) all_two_valued(list(column)), NA)
+    !all(numbers) || any(two)
+}
+
+# The tests will say what there is to say of the levels.
+quietly_coded <- function(found) {
+    suppressMessages(as_samples(found, feat_mixed()),
+                     classes = "kliep_message_levels")
 }
 
 # Whether no column has more than two values, in one sample.
@@ -109,46 +142,61 @@ all_two_valued <- function(columns) {
 
 # Of every column; NaN where it does not vary.
 excess_kurtosis <- function(values) {
-    centred <- sweep(values, 2L, colMeans(values))
-    kurtosis <- colMeans(centred^4) / colMeans(centred^2)^2 - 3
+    means <- function(values) colMeans(values, na.rm = TRUE)
+    centred <- sweep(values, 2L, means(values))
+    kurtosis <- means(centred^4) / means(centred^2)^2 - 3
     kurtosis[is.finite(kurtosis)]
 }
 
 is_counts <- function(values) {
-    all(values >= 0) && all(values == round(values))
+    all(values >= 0, na.rm = TRUE) &&
+        all(values == round(values), na.rm = TRUE)
 }
 
 # ---- reasons ---------------------------------------------------------------
 
 say_seen <- function(seen) {
-    values <- if (seen$two_valued) {
+    values <- if (seen$mixed) {
+        counted <- table(gsub("_", "-", seen$types))
+        paste(paste0(counted, " ", names(counted), collapse = ", "), "ones")
+    } else if (seen$two_valued) {
         "every variable has two values"
     } else if (seen$counts) {
         "the variables are counts"
     } else {
         "the variables are numeric"
     }
-    tails <- if (seen$two_valued) "" else if (seen$heavy) {
+    zeros <- if (seen$zeros >= 0.1) {
+        paste0(", ", round(100 * seen$zeros), " % of the values zero")
+    }
+    tails <- if (seen$two_valued || seen$mixed) "" else if (seen$heavy) {
         ", with heavy tails"
     } else {
         ", without heavy tails"
     }
     paste0("There are ", seen$n[["x"]], " + ", seen$n[["y"]],
            " observations of ", count_of(seen$d, "variable"), "; ", values,
-           tails, ".")
+           zeros, tails, ".")
 }
 
 say_features <- function(seen) {
+    if (seen$mixed) {
+        return(paste("Each type has features of its own, products of which",
+                     "make an edge: `feat_mixed()`, tested by logistic",
+                     "regression. `edge_cells()` shows the table behind an",
+                     "edge."))
+    }
     if (seen$two_valued) {
         return(paste("Two values leave one choice: Ising features, tested by",
                      "logistic regression."))
     }
+    ties <- seen$counts || seen$zeros >= 0.1
     paste0("Values are replaced by the normal scores of their ranks within ",
            "each sample",
-           if (seen$counts) ", ties averaged",
            if (seen$heavy) ": a few extreme values would decide otherwise",
-           ". Dependence that ranks do not show takes ",
-           "`kliep_infer(features = feat_polynomial())`.")
+           if (ties) paste(". Equal values share their mean rank, zeros as one",
+                           "state, and logarithms would make no difference"),
+           ".")
 }
 
 say_chance <- function(result) {

@@ -1,11 +1,10 @@
 #' Confidence intervals for single changes
 #'
-#' Estimates how much chosen edges have changed, without the bias that a
-#' penalty brings, and says how sure that is: standard errors, confidence
-#' intervals and p-values for each edge, adjusted p-values, and intervals that
-#' hold for all edges at once. These are the estimators SparKLIE+1 and
-#' SparKLIE+2 of Kim, Liu and Kolar (2021). The networks themselves may be
-#' dense; what has to be sparse is the change.
+#' Estimates how much each edge has changed, without the bias that a penalty
+#' brings, with standard errors, confidence intervals and p-values for each
+#' edge, adjusted p-values, and intervals that hold for all edges at once. These
+#' are the estimators SparKLIE+1 and SparKLIE+2 of Kim, Liu and Kolar (2021).
+#' The networks themselves may be dense; what has to be sparse is the change.
 #'
 #' @section Estimators:
 #' With the features \eqn{f}, one for each factor, and
@@ -44,9 +43,9 @@
 #'    \eqn{\omega}{omega} is the row of the inverse Hessian there.
 #'
 #' @section Standard errors:
-#' An estimate is off by about the sum of the influences of all observations,
-#' with \eqn{v = \omega^\top f}{v = omega' f} and means \eqn{\bar v}{m(v)} over
-#' `x` and \eqn{\bar v_r}{m_r(v)} over `y` weighted by the ratio,
+#' The error of an estimate is about the sum of the influences of all
+#' observations, with \eqn{v = \omega^\top f}{v = omega' f} and means \eqn{\bar
+#' v}{m(v)} over `x` and \eqn{\bar v_r}{m_r(v)} over `y` weighted by the ratio,
 #' \deqn{\frac{v(x_j) - \bar v}{n_P}, \qquad
 #'     -\frac{r(y_i) (v(y_i) - \bar v_r)}{n_Q},}{
 #'     (v(x_j) - m(v)) / n_P  and  -r(y_i) (v(y_i) - m_r(v)) / n_Q,}
@@ -178,6 +177,7 @@ kliep_debias <- function(x, y = NULL, spec = NULL, edges = NULL,
                         progress = interactive(), ...) {
     call <- match.call()
     found <- take_samples(x, y, list(...))
+    stop_gaps(found, "kliep_debias")
     check_dots(found$rest, c(names(formals()), sample_arguments(),
                              spec_arguments()), "kliep_debias")
     spec <- as_spec(if (is.null(spec)) found$result else spec, found$rest)
@@ -237,9 +237,9 @@ refuse_dependent <- function(design) {
     if (length(known) == 0L) return(invisible())
     stop_kliep(
         "design",
-        paste0("`kliep_debias()` takes observations for independent: got ",
+        paste0("`kliep_debias()` assumes independent observations: got ",
                name_some(known), "."),
-        hint = "`kliep_infer()` goes by them."
+        hint = "`kliep_infer()` takes them into account."
     )
 }
 

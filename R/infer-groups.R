@@ -4,10 +4,10 @@
 #' Which edges differ between several groups
 #'
 #' Compares the networks of three or more groups: all pairs of groups, each
-#' against a reference, or each against the rest. It says which edges differ
-#' between any groups, in which contrasts, and for ordered groups along which
-#' there is a trend, such that the expected share of false findings among those
-#' reported is at most `fdr`, over all edges and contrasts together.
+#' against a reference, or each against the rest. It reports which edges differ
+#' between any groups, in which contrasts, and for ordered groups which edges
+#' have a trend. The expected share of false findings among those reported is at
+#' most `fdr`, over all edges and contrasts together.
 #'
 #' @section Method:
 #' Every contrast is tested as [kliep_infer()] tests two samples, with shuffles
@@ -23,8 +23,9 @@
 #'       \tan\{(\tfrac12 - p_{ec}) \pi\}.}{
 #'       p_e = 1/2 - atan(mean_c tan((1/2 - p_ec) pi)) / pi.}
 #' * *No difference at all.* `$global` combines the p-values of no change of all
-#'   contrasts likewise. Where it is above `fdr`, nothing is reported; nor is
-#'   anything in a contrast whose own is.
+#'   contrasts by the method of Simes (the smallest of them as adjusted by that
+#'   of Benjamini and Hochberg). Where it is above `fdr`, nothing is reported;
+#'   nor is anything in a contrast whose own is.
 #' * *Trend.* For an ordered factor with levels \eqn{1, \ldots, K}{1, ..., K}
 #'   the contrasts with one group \eqn{r} have estimates \eqn{D_g = T_g - T_r}
 #'   of the change of every edge. The trend is \eqn{\sum_g w_g D_g / \sum_g
@@ -100,20 +101,20 @@ kliep_groups <- function(data, group, spec = NULL,
 
 # ---- what is asked for -----------------------------------------------------
 
-check_group_dots <- function(dots) {
+check_group_dots <- function(dots, called = "kliep_groups") {
     known <- setdiff(c(sample_arguments(), spec_arguments()),
                      c("group", "contrast", "data"))
-    check_dots(dots, known, "kliep_groups")
+    check_dots(dots, known, called)
     if (is.null(dots$top_variable)) return(dots)
     stop_kliep(
         "argument",
-        "`top_variable` would choose other variables in every contrast.",
+        "`top_variable` would choose other variables in every comparison.",
         hint = "Choose them beforehand, and give them as `variables`."
     )
 }
 
 # The table without its column of groups, and the group of every observation.
-find_grouped <- function(data, group) {
+find_grouped <- function(data, group, arg = "`group`") {
     load_class_of(data)
     known <- known_of_samples(data)
     experiment <- inherits(data, c("SummarizedExperiment", "ExpressionSet"))
@@ -123,8 +124,16 @@ find_grouped <- function(data, group) {
     } else {
         data
     }
-    group_of <- find_group(group, if (length(known) > 0L) known, rows,
-                           "columns of `data`")
+    group_of <- tryCatch(
+        find_group(group, if (length(known) > 0L) known, rows,
+                   "columns of `data`"),
+        kliep_error_group = function(condition) {
+            # The same words about another argument.
+            condition$message <- sub("`group`", arg, condition$message,
+                                     fixed = TRUE)
+            stop(condition)
+        }
+    )
     list(values = if (named) data[setdiff(names(data), group)] else data,
          group = group_of)
 }
@@ -165,9 +174,11 @@ contrast_samples <- function(found, contrast, dots) {
     if (contrast$y == "rest" && !"rest" %in% levels(found$group)) {
         group[!is.na(group) & group != contrast$x] <- "rest"
     }
-    find_samples(found$values, NULL, c(
+    own <- find_samples(found$values, NULL, c(
         list(group = group, contrast = c(contrast$x, contrast$y)), dots
     ))
+    stop_gaps(own, "kliep_groups", draws = TRUE)
+    own
 }
 
 # The same estimator for all contrasts.
@@ -184,14 +195,16 @@ group_spec <- function(spec, samples) {
 
 # ---- the result ------------------------------------------------------------
 
-# The only place the class is set.
-new_kliep_groups <- function(fits, table, group, how, call) {
+# The only place the class is set. `gate` is whether the test of no difference
+# at all, over all contrasts, has to come first.
+new_kliep_groups <- function(fits, table, group, how, call, gate = TRUE) {
     names(fits) <- table$contrast
     estimates <- contrast_estimates(fits)
     single <- vapply(fits, function(fit) fit$global$p_value, 1)
-    global <- combine_cauchy(rbind(single))
+    global <- combine_simes(single)
     estimates$q_value <- stats::p.adjust(estimates$p_value, "BH")
-    estimates$changed <- estimates$q_value <= how$fdr & global <= how$fdr &
+    first <- if (gate) global else 0
+    estimates$changed <- estimates$q_value <= how$fdr & first <= how$fdr &
         single[estimates$contrast] <= how$fdr
     table$n_x <- vapply(fits, function(fit) fit$n[["x"]], 1L)
     table$n_y <- vapply(fits, function(fit) fit$n[["y"]], 1L)
@@ -204,7 +217,7 @@ new_kliep_groups <- function(fits, table, group, how, call) {
             estimates = estimates[c("contrast", "from", "to", "estimate", "se",
                                     "lower", "upper", "p_value", "q_value",
                                     "changed")],
-            omnibus = omnibus_table(fits, table, group, global, how$fdr),
+            omnibus = omnibus_table(fits, table, group, first, how$fdr),
             contrasts = table, profiles = group_profiles(fits, table),
             odd = odd_groups(estimates, table), global = global,
             groups = table_of(group), fdr = how$fdr, level = how$level,
@@ -228,6 +241,12 @@ contrast_estimates <- function(fits) {
     table <- do.call(rbind, unname(parts))
     rownames(table) <- NULL
     table
+}
+
+# P-values of whole contrasts, which come from few shuffles: one of exactly 1
+# must not outweigh all others, as it would with Cauchy's distribution.
+combine_simes <- function(p) {
+    min(stats::p.adjust(p, "BH"))
 }
 
 # P-values in the columns of a matrix, combined row by row.
@@ -361,6 +380,7 @@ format.kliep_groups <- function(x, ...) {
 
 # What was found, in a few sentences.
 say_groups <- function(x) {
+    if (inherits(x, "kliep_by")) return(say_parts(x))
     differ <- sum(x$omnibus$changed)
     if (differ == 0L && !any(x$estimates$changed)) {
         return(paste0("No difference found between any groups at a false ",
@@ -390,7 +410,9 @@ print.kliep_groups <- function(x, most = 10L, ...) {
     cat(format(x), "", sep = "\n")
     cat(strwrap(paste(say_groups(x), collapse = " "), width = 78L), "",
         sep = "\n")
-    print(x$contrasts, digits = 3L, row.names = FALSE)
+    shown <- x$contrasts
+    if (inherits(x, "kliep_by")) shown <- shown[!names(shown) %in% c("x", "y")]
+    print(shown, digits = 3L, row.names = FALSE)
     found <- edges(x)
     print_kept(found[setdiff(names(found), c("se", "p_value"))], most)
     cat("\nNext: edges(), plot(), plot(type = \"edges\"),",

@@ -10,22 +10,57 @@
 find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     turned <- comes_second(samples$x, samples$y)
     if (turned) samples <- turn_samples(samples)
-    draw <- progress_bars(progress)
+    drawn <- draw_layout_shuffles(layout_of(samples), shuffles, alike = TRUE)
+    search <- function(spec) {
+        search_groups(samples, spec, drawn, max(fdr, 0.1),
+                      progress_bars(progress))
+    }
+    found <- search(spec)
+    edges <- logistic_edges(found$model, found$chosen, if (turned) -1 else 1)
+    global <- global_p_value(found$null)
+    edges$changed <- global <= fdr & edges$q_value <= fdr
+    if (any(edges$changed & edges$df > 1L) && found$model$within &&
+            !is_mixed(spec$features)) {
+        both <- search(as_spec(spec, list(standardize = "pooled")))
+        edges$q_value <- confirm(
+            edges$q_value, logistic_edges(both$model, both$chosen, 1)$p_value,
+            fdr
+        )
+        edges$changed <- global <= fdr & edges$q_value <= fdr
+    }
+    chosen <- found$chosen
+    list(edges = edges, global = global, fdr = fdr,
+         support = support_pairs(found$model, chosen$support),
+         null = found$null,
+         coefficients = model_coefficients(found$model, chosen$tests,
+                                           if (turned) -1 else 1),
+         diagnostics = list(
+             logistic = c(columns = sum(found$model$sizes),
+                          fitted = chosen$fitted),
+             support_size = nrow(chosen$support), steps = chosen$steps,
+             full = found$full
+         ))
+}
+
+# The tests of all groups given a support of a path with the same features.
+# `full`, whether edges were left outside that belong in.
+search_groups <- function(samples, spec, drawn, level, draw) {
     model <- design_model(feature_model(samples, spec), samples)
-    null <- logistic_null(model, shuffles, spec$control, draw("Shuffling"))
+    null <- logistic_null(model, drawn, spec$control, draw("Shuffling"))
     path <- fit_problem(new_problem(screening_spec(spec), samples), samples,
                         on_progress = draw("Screening"))
-    chosen <- choose_support(logistic_given(model, null, spec$control,
-                                            max(fdr, 0.1)), path, null)
-    edges <- logistic_edges(model, chosen, if (turned) -1 else 1)
-    global <- global_p_value(null)
-    edges$changed <- global <= fdr & edges$q_value <= fdr
-    list(edges = edges, global = global, fdr = fdr,
-         support = support_pairs(model, chosen$support), null = null,
-         diagnostics = list(
-             logistic = c(columns = sum(model$sizes), fitted = chosen$fitted),
-             support_size = nrow(chosen$support), steps = chosen$steps
-         ))
+    given <- logistic_given(model, null, spec$control, level)
+    chosen <- choose_support(given, path, null)
+    list(model = model, null = null, chosen = chosen,
+         full = any(found_outside(chosen, given)))
+}
+
+# A sentence where the observations do not suffice for the support, or NULL.
+say_full <- function(x) {
+    if (!isTRUE(x$diagnostics$full) || !any(x$estimates$changed)) return(NULL)
+    paste("The observations do not suffice to fit all edges that are found:",
+          "unchanged edges beside changed ones may be among them. Features",
+          "with fewer terms need fewer observations.")
 }
 
 # The path that screens treats both samples alike.
@@ -44,6 +79,7 @@ screening_spec <- function(spec) {
 # `tested` those of two variables or more, which come first unless the factors
 # are cliques. `evaluate` makes such a table of other rows.
 feature_model <- function(samples, spec) {
+    if (is_mixed(spec$features)) return(mixed_model(samples, spec))
     d <- length(samples$variables)
     within <- spec$standardize == "within"
     stack <- rust_standardize_samples(samples$x, samples$y,
@@ -65,7 +101,8 @@ feature_model <- function(samples, spec) {
     }
     list(features = features, variables = samples$variables,
          n_x = nrow(samples$x), stack = stack, within = within,
-         sets = sets, sizes = sizes, tested = which(lengths(sets) > 1L),
+         scaled = seq_len(d), sets = sets, sizes = sizes,
+         tested = which(lengths(sets) > 1L),
          # An edge with powers of its variables alone has left them to these.
          with_singles = !identical(features$pair, spec$features$pair),
          evaluate = table, table = table(stack))
@@ -169,8 +206,11 @@ table_values <- function(features, stacks, sets) {
 # ---- estimated scales ------------------------------------------------------
 
 # How the mean of every column changes with the centre and the scale of its
-# variables, over both samples: a list of both for each place of a set.
-scale_slopes <- function(evaluate, stack, largest, step = 0.05) {
+# variables, over both samples: a list of both for each place of a set. Those
+# that are not `scaled` have none.
+scale_slopes <- function(evaluate, stack, largest, step = 0.05,
+                         scaled = seq_len(ncol(stack))) {
+    is_scaled <- rep(seq_len(ncol(stack)) %in% scaled, each = nrow(stack))
     at <- function(place, changed) {
         stacks <- rep(list(stack), largest)
         stacks[[place]] <- changed
@@ -181,7 +221,8 @@ scale_slopes <- function(evaluate, stack, largest, step = 0.05) {
             (2 * step)
     }
     lapply(seq_len(largest), function(place) {
-        list(center = slope(place, 1), scale = slope(place, stack))
+        list(center = slope(place, is_scaled),
+             scale = slope(place, stack * is_scaled))
     })
 }
 
@@ -190,10 +231,7 @@ scale_slopes <- function(evaluate, stack, largest, step = 0.05) {
 # mean. With these multiples it no longer depends on the estimated centre and
 # scale, to first order, and its variance is that of the test.
 off_scale <- function(table, stack, n_x, slopes, columns) {
-    first <- seq_len(n_x)
-    square <- stack^2
-    square[first, ] <- center_columns(square[first, , drop = FALSE])
-    square[-first, ] <- center_columns(square[-first, , drop = FALSE])
+    square <- center_within(stack^2, n_x)
     for (place in seq_along(slopes)) {
         at <- columns[[place]]
         known <- which(!is.na(at))
@@ -228,17 +266,38 @@ test_groups <- function(model, support, null, control, level) {
     groups <- support_groups(model, support)
     fitted <- sum(model$sizes[groups])
     if (fitted > most_fitted(model)) return(NULL)
-    tests <- logistic_tests(model$table, model$n_x, model$sizes,
-                            c(groups, model$fixed), control,
-                            units = model$units)
+    given <- tests_given(model, groups, null, control)
+    if (is.null(given)) return(NULL)
+    c(given, list(support = support, groups = groups, fitted = fitted,
+                  found = stats::p.adjust(given$p_value, "BH") <= level))
+}
+
+# The tests of a model given groups of it, with their |z| and p-values. NULL
+# where these cannot be fitted.
+tests_given <- function(model, groups, null, control) {
+    tests <- fixed_tests(model, model$table, model$n_x, groups, control,
+                         model$units)
     if (is.null(tests) || !tests$converged) return(NULL)
     z <- group_z(tests$groups[model$tested, ])
     p_value <- p_from_null(z, null)
     # What cannot be tested, such as a constant, has not changed.
-    p_value[is.na(tests$groups$statistic[model$tested])] <- 1
-    list(support = support, groups = groups, fitted = fitted, tests = tests,
-         z = z, p_value = p_value,
-         found = stats::p.adjust(p_value, "BH") <= level)
+    none <- c(which(is.na(tests$groups$statistic[model$tested])),
+              model$untested)
+    z[none] <- 0
+    p_value[none] <- 1
+    list(tests = tests, z = z, p_value = p_value)
+}
+
+# With what a model fits in any case. Where that separates the samples, as a
+# level of one of them alone does, Firth's fit is there.
+fixed_tests <- function(model, table, n_x, groups, control, units) {
+    fit <- function(firth) {
+        logistic_tests(table, n_x, model$sizes, c(groups, model$fixed), control,
+                       units = units, firth = firth)
+    }
+    tests <- fit(FALSE)
+    if (is.null(model$fixed) || isTRUE(tests$converged)) return(tests)
+    fit(TRUE)
 }
 
 # Variances between units cannot tell more coefficients apart than there are
@@ -253,11 +312,13 @@ support_groups <- function(model, support) {
     if (model$features$kind == "cliques") return(support$from)
     edges <- sum(lengths(model$sets) == 2L)
     alone <- support$from == support$to
-    singles <- c(support$from[alone],
-                 if (model$with_singles) unlist(support[!alone, ]))
+    singles <- edges + c(support$from[alone],
+                         if (model$with_singles) unlist(support[!alone, ]))
+    # Those that have room are fitted anyway.
+    if (is_mixed(model$features)) singles <- integer()
     within <- support[!alone, ]
     sort(unique(c((within$to - 1) * (within$to - 2) / 2 + within$from,
-                  edges + singles)))
+                  singles)))
 }
 
 group_factors <- function(model, groups) {
@@ -281,11 +342,11 @@ group_z <- function(groups) {
 # of the rows that it uses up, and statistics larger (Sur, Chen and Candes,
 # 2019). NULL where the columns of the support depend on each other.
 logistic_tests <- function(table, n_x, sizes, support, control,
-                           on_progress = NULL, units = NULL) {
+                           on_progress = NULL, units = NULL, firth = FALSE) {
     fitted <- sum(sizes[support])
     settings <- list(
         # Beyond a tenth of the rows maximum likelihood is biased upwards.
-        firth = fitted > nrow(table) / 10,
+        firth = firth || fitted > nrow(table) / 10,
         support = as.integer(support), tol = 1e-8, max_iter = 100L,
         threads = control$threads, units = units
     )
@@ -318,13 +379,12 @@ chisq_tail <- function(statistic, df) {
 
 # ---- the null --------------------------------------------------------------
 
-# |z| of all factors at the empty support over all shuffles, as shuffle_null()
-# has it. Variables that are standardised in each sample are so in each
+# |z| of all factors at the empty support over all shuffles, each given by the
+# units that become x, as shuffle_null() has it. Variables that are standardised in each sample are so in each
 # shuffle.
 logistic_null <- function(model, shuffles, control, on_progress = NULL) {
     layout <- model$layout
-    drawn <- c(list(seq_len(layout$n_x)),
-               draw_layout_shuffles(layout, shuffles, alike = TRUE))
+    drawn <- c(list(seq_len(layout$n_x)), shuffles)
     designed <- !is.null(model$units) || !is.null(model$fixed)
     statistic <- if (model$within || designed) {
         statistics <- if (designed) designed_statistics else
@@ -339,10 +399,16 @@ logistic_null <- function(model, shuffles, control, on_progress = NULL) {
                                do.call(cbind, drawn), control$threads,
                                on_progress)
     }
-    statistic <- matrix(statistic, ncol = length(drawn))[model$tested, ,
+    tested <- setdiff(model$tested, model$untested)
+    statistic <- matrix(statistic, ncol = length(drawn))[tested, ,
                                                          drop = FALSE]
-    log_p <- chisq_tail(statistic, model$sizes[model$tested])
-    z <- matrix(group_z(list(log_p = log_p)), ncol = length(drawn))
+    log_p <- chisq_tail(statistic, model$sizes[tested])
+    null_of_shuffles(matrix(group_z(list(log_p = log_p)),
+                            ncol = length(drawn)))
+}
+
+# |z| of all edges, in the data and in every shuffle: a column for each.
+null_of_shuffles <- function(z) {
     largest <- apply(z, 2L, max)
     squares <- colSums(z^2)
     list(count = length(z) - nrow(z), tail = sort(z[, -1L]), tail_from = 0,
@@ -361,8 +427,9 @@ shuffled_stack <- function(model, rows) {
     first <- seq_along(rows)
     stack <- rbind(model$stack[rows, , drop = FALSE],
                    model$stack[-rows, , drop = FALSE])
-    stack[first, ] <- standardize_columns(stack[first, , drop = FALSE])
-    stack[-first, ] <- standardize_columns(stack[-first, , drop = FALSE])
+    at <- model$scaled
+    stack[first, at] <- standardize_columns(stack[first, at, drop = FALSE])
+    stack[-first, at] <- standardize_columns(stack[-first, at, drop = FALSE])
     stack
 }
 
@@ -389,7 +456,7 @@ design_model <- function(model, samples) {
     model$strata <- vapply(own, function(stratum) {
         as.double(labels == stratum)
     }, numeric(length(labels)))
-    model$fixed <- length(model$sizes) + seq_along(own)
+    model$fixed <- c(model$fixed, length(model$sizes) + seq_along(own))
     model$sizes <- c(model$sizes, rep(1L, length(own)))
     model$table <- cbind(model$table, unname(model$strata))
     model
@@ -405,8 +472,8 @@ designed_statistics <- function(model, rows, control) {
     } else {
         model$table[order, , drop = FALSE]
     }
-    tests <- logistic_tests(table, length(rows), model$sizes, model$fixed,
-                            control, units = model$units[order])
+    tests <- fixed_tests(model, table, length(rows), NULL, control,
+                         model$units[order])
     tests$groups$statistic
 }
 
@@ -441,6 +508,15 @@ logistic_edges <- function(model, chosen, sign) {
     edges$to <- model$variables[edges$to]
     edges$q_value <- stats::p.adjust(edges$p_value, "BH")
     edges
+}
+
+# Every coefficient of edges between columns of several types, for their tables.
+model_coefficients <- function(model, tests, sign) {
+    if (!is_mixed(model$features)) return(NULL)
+    sizes <- model$sizes[model$tested]
+    pairs <- pair_from_index(rep(seq_along(sizes), sizes))
+    data.frame(pairs, term = sequence(sizes),
+               value = sign * tests$estimate[seq_len(sum(sizes))])
 }
 
 # An edge of several sets has the smallest of their p-values, times their

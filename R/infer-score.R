@@ -27,23 +27,33 @@ find_changes <- function(x, y, fdr = 0.1, shuffles = 49L,
     check_score_memory(samples)
     turned <- comes_second(samples$x, samples$y)
     if (turned) samples <- turn_samples(samples)
-    layout <- layout_of(samples)
     draw <- progress_bars(progress)
     null <- shuffle_null(samples, shuffles, control, draw("Shuffling"))
-    near <- neighbour_tests(samples, control, draw("Regressing"),
-                            units = layout$added)
-    near$p_value <- p_from_null(near$z, null)
-    scaled <- near[c("x", "y")]
-    path <- screening_path(scaled, control, progress)
     # A support that holds less than what is found at .1 leaves changes out.
-    given <- score_given(scaled, null, control, max(fdr, 0.1), layout)
-    chosen <- choose_support(given, path, null)
+    found <- find_support(samples, null, control, max(fdr, 0.1), progress)
+    near <- found$near
+    near$p_value <- p_from_null(near$z, null)
+    chosen <- found$chosen
     edges <- edge_table(samples, chosen, near, if (turned) -1 else 1)
     global <- global_p_value(null)
     edges$changed <- global <= fdr & edges$q_value <= fdr
     list(edges = edges, global = global, fdr = fdr,
          support = chosen$support, null = null,
          diagnostics = score_diagnostics(chosen, near))
+}
+
+# The node-wise tests of two samples (`near`), by which they are scaled, and the
+# tests given the support that was chosen (`chosen`).
+find_support <- function(samples, null, control, level, progress = FALSE) {
+    layout <- layout_of(samples)
+    near <- neighbour_tests(samples, control,
+                            progress_bars(progress)("Regressing"),
+                            units = layout$added)
+    scaled <- near[c("x", "y")]
+    path <- screening_path(scaled, control, progress)
+    given <- score_given(scaled, null, control, level, layout)
+    list(near = near, chosen = choose_support(given, path, null),
+         layout = layout)
 }
 
 # One row for each edge. Outside of the support the estimate is one step from
@@ -68,7 +78,8 @@ edge_table <- function(samples, chosen, near, sign) {
         q_value = stats::p.adjust(combined, "BH"),
         in_support = inside,
         partial_x = partial[[1L]],
-        partial_y = partial[[2L]]
+        partial_y = partial[[2L]],
+        se_nodewise = near$se
     )
 }
 
@@ -331,8 +342,25 @@ neighbour_tests <- function(samples, control, on_progress = NULL,
     tests$delta <- deltas[tests$chosen]
     pairs <- pair_from_index(seq_along(tests$partial_x))
     of_both <- function(size) (size[pairs$from] + size[pairs$to]) / 2
-    tests$z <- tests$moderated$z *
-        freedom_left(of_both(tests$sizes_x), of_both(tests$sizes_y), samples)
+    left <- freedom_left(of_both(tests$sizes_x), of_both(tests$sizes_y),
+                         samples)
+    tests <- bound_partials(tests)
+    tests$z <- tests$moderated$z * left
+    tests$se <- sqrt(tests$moderated$variance) / left
+    tests
+}
+
+# Debiased, a partial correlation of nearly equal variables may lie beyond one,
+# and its difference from the other would be too large by as much.
+bound_partials <- function(tests) {
+    before <- tests$partial_x - tests$partial_y
+    bounded <- lapply(tests[c("partial_x", "partial_y")], function(values) {
+        pmin(pmax(values, -1), 1)
+    })
+    tests[names(bounded)] <- bounded
+    after <- tests$partial_x - tests$partial_y
+    cut <- after != before
+    tests$moderated$z[cut] <- (tests$moderated$z * after / before)[cut]
     tests
 }
 

@@ -22,9 +22,9 @@ variable_p <- function(object) {
 
 #' Which sets of variables have changed
 #'
-#' Asks of every set of variables, such as the genes of a pathway, whether
-#' anything has changed between its members, and whether more than between as
-#' many variables drawn at random.
+#' Tests for every set of variables, such as the genes of a pathway, whether any
+#' edge between its members has changed, and whether more has changed than
+#' between as many variables drawn at random.
 #'
 #' @section Method:
 #' `p_value` combines the p-values of all edges within a set by Cauchy's
@@ -32,7 +32,7 @@ variable_p <- function(object) {
 #' It asks about the set by itself: is there any change within it? `p_random`
 #' asks about the set beside the other variables: the mean of the squared
 #' statistics \eqn{z^2} of its edges is compared with those of `n_random` sets
-#' of as many variables, drawn at random from all. A set may have changed, and
+#' of as many variables, drawn at random from all. A set may have changed, but
 #' no more than any other.
 #'
 #' @param fit The result of [kliep_infer()] or [kliep_auto()].

@@ -47,7 +47,7 @@ margin_samples <- function(samples, features) {
 # A sentence about the changes reported, or NULL where none looks like a shift.
 say_shift <- function(x) {
     share <- x$estimates$shift[x$estimates$changed]
-    much <- sum(share >= 0.5)
+    much <- sum(share >= 0.5, na.rm = TRUE)
     if (much == 0L) return(NULL)
     paste0("At least half of ", if (much == 1L) "one" else much, " of these ",
            "changes could come with a shift of means or scales: see the ",

@@ -3,20 +3,20 @@
 
 #' Test detected changes by shuffling the samples
 #'
-#' Chooses a fit by cross-validated likelihood, as [kliep_select()] does. Then
-#' shuffles the observations of `x` and `y` between the two samples `n_perm`
-#' times, and repeats the whole selection on each shuffle, where there is
-#' nothing to find. What was detected in the data is judged by what is detected
-#' there.
+#' Tests whether the two networks differ at all, and which of the detected edges
+#' chance does not explain. It chooses a fit by cross-validated likelihood, as
+#' [kliep_select()] does, shuffles the observations of `x` and `y` between the
+#' two samples `n_perm` times, and repeats the whole selection on each shuffle,
+#' where nothing has changed.
 #'
 #' @section Which edges are kept:
 #' Liu et al. (2014) keep an edge that is detected in the data and in at most
 #' `alpha * n_perm` shuffles. The column `shuffles` counts them, `paper` says
-#' what the rule makes of it, and `keep = "paper"` goes by it. The rule asks of
-#' each edge by itself how often chance finds it, however weakly. Among many
-#' edges chance finds others every time, so that with some tens of variables
-#' the rule drops next to nothing, and false edges pass; among few, chance may
-#' find all of them now and then, and true edges are dropped.
+#' whether an edge passes, and `keep = "paper"` applies the rule. The rule asks
+#' of each edge by itself how often chance finds it, however weakly. Among many
+#' edges chance finds different ones every time, so that with some tens of
+#' variables the rule drops almost nothing, and false edges pass; among few,
+#' chance may find all of them now and then, and true edges are dropped.
 #'
 #' The default, `keep = "adjusted"`, keeps edges whose adjusted p-value
 #' is at most `alpha`. The statistic of an edge is the `lambda2` at which it
@@ -45,11 +45,10 @@
 #' the highest cross-validated log-likelihood, and `test$global$test` is
 #' `"score"`; its p-value is \eqn{(1 + \#) / (1 + B)}{(1 + #) / (1 + B)}.
 #'
-#' The global test is the one to go by for the question whether the networks
-#' differ. The p-values of edges say which of the edges of *one* fit, the one
-#' selected by its likelihood, enter earlier than chance lets them; for a list
-#' of all edges that changed, with estimates and a false discovery rate, use
-#' [kliep_infer()].
+#' Use the global test for the question whether the networks differ. The
+#' p-values of edges say which of the edges of *one* fit, the one selected by
+#' its likelihood, enter earlier than chance lets them; for a list of all edges
+#' that changed, with estimates and a false discovery rate, use [kliep_infer()].
 #'
 #' Where the observations are exchangeable, that is independent (by blocks) and
 #' of one distribution in both samples, all that was done to the data is done to
@@ -165,6 +164,7 @@ kliep_test <- function(x, y = NULL, spec = NULL, n_perm = 100, alpha = 0.05,
                        checkpoint = NULL, progress = interactive(), ...) {
     call <- match.call()
     found <- take_samples(x, y, list(...))
+    stop_gaps(found, "kliep_test")
     check_dots(found$rest, c(names(formals()), sample_arguments(),
                              spec_arguments()), "kliep_test")
     rules <- list(
@@ -311,12 +311,13 @@ pool_samples <- function(ready, units, align) {
 
 aligned_form <- function(problem) {
     if (problem$spec$standardize != "within") return(NA_character_)
+    if (is_mixed(problem$spec$features)) return("mixed scores")
     if (is_ranked(problem$spec$features)) "scores" else problem$form
 }
 
 # Equal ranks stay equal scores, which another scaling would not keep.
 align_form <- function(form, features) {
-    if (!is_ranked(features)) {
+    if (!is_ranked(features) && !is_mixed(features)) {
         return(do.call(rbind, align_samples(form$x, form$y)))
     }
     scored <- score_samples(form, features, "within")
@@ -370,10 +371,8 @@ draw_unit_folds <- function(unit, at_x, folds) {
 score_problem <- function(problem, divided, parts) {
     grid <- path_grid(problem, divided)
     samples <- stats::setNames(list(divided), problem$form)
-    folds <- lapply(seq_len(parts$folds), function(fold) {
-        score_fold(list(problem = problem, lambda2 = grid$fitted, fold = fold),
-                   samples, parts)
-    })
+    folds <- score_folds(list(problem = problem, lambda2 = grid$fitted,
+                              folds = seq_len(parts$folds)), samples, parts)
     scores <- pool_folds(folds, length(grid$lambda2))
     list(
         lambda_max = grid$lambda_max,
@@ -391,11 +390,11 @@ score_problem <- function(problem, divided, parts) {
 path_grid <- function(problem, divided) {
     spec <- problem$spec
     if (spec$lambda1 == 0) {
-        path <- refit(problem, divided)
+        path <- refit_many(problem, list(divided))[[1L]]
         return(list(lambda2 = path$lambda2, lambda_max = path$lambda_max,
                     fitted = path$lambda2[fitted_steps(path)]))
     }
-    top <- refit(problem, divided, NULL, nlambda = 1L)$lambda_max
+    top <- refit_many(problem, list(divided), NULL, 1L)[[1L]]$lambda_max
     lambda2 <- spec$lambda2
     if (is.null(lambda2)) {
         ratio <- problem_settings(problem, divided)$lambda_min_ratio
@@ -412,7 +411,7 @@ found_on_path <- function(problem, divided, grid, lambda2, down_to) {
     step <- match(lambda2, grid)
     # One step more: a solver that knows what comes next rounds differently.
     steps <- 1L + max(step, 2L, sum(grid >= min(down_to, lambda2)))
-    path <- refit(problem, divided, utils::head(grid, steps))
+    path <- refit_many(problem, list(divided), utils::head(grid, steps))[[1L]]
     d <- length(path$variables)
     detected <- edge_weights(path, step)
     entries <- edge_entries(path)

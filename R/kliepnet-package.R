@@ -4,8 +4,7 @@
 #' estimating either network: the ratio of the two densities is fitted
 #' directly, with a group penalty that keeps only the factors that changed.
 #'
-#' * Bring your data: tables, formulas, objects of Bioconductor:
-#'   [two_samples()].
+#' * Bring your data: tables, formulas, Bioconductor objects: [two_samples()].
 #' * Find the edges that changed, in one call: [kliep_auto()].
 #' * Test, with features of your choice: [kliep_infer()] tests every edge,
 #'   [kliep_test()] shuffles the samples, [kliep_stability()] resamples them,
@@ -16,8 +15,9 @@
 #' * Choose what the factors look like: [feat_gaussian()].
 #' * Look: [edges()], [`coef()`][coef.change_path],
 #'   [`plot()`][plot.change_path], [`predict()`][predict.change_path], [hubs()].
-#' * Go on elsewhere: [as_igraph()], [`tidy()`][tidy.change_path],
-#'   [`glance()`][glance.change_path]; or hand on a page: [kliep_report()].
+#' * Pass on: [kliep_report()] writes an interactive page, [write_graph_file()]
+#'   files for Cytoscape and Gephi; [as_igraph()], [add_changes()],
+#'   [`tidy()`][tidy.change_path], [`glance()`][glance.change_path].
 #' * Try out, on pairs of samples with a known change: [sim_gaussian()],
 #'   [sim_nonparanormal()], [sim_lattice()], [sim_diamond()], [sim_ising()],
 #'   [sim_genes()] and [sim_keywords()].

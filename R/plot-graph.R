@@ -219,7 +219,7 @@ draw_sized_points <- function(points) {
 # limit gives the same picture on every machine, and a seed of its own leaves
 # the caller's alone.
 draw_names <- function(points, lines = NULL, size = NULL,
-                       short = short_name) {
+                       short = short_name, above = 0.05) {
     if (is.null(size)) size <- if (sum(points$named) > 25L) 2.5 else 3
     keep <- intersect(c("x", "y", "name", "named", "network"), names(points))
     spots <- points[keep]
@@ -229,7 +229,7 @@ draw_names <- function(points, lines = NULL, size = NULL,
         ggplot2::aes(label = .data$name), data = spots, size = size,
         seed = 1L, max.iter = 1500L, max.time = Inf, max.overlaps = Inf,
         box.padding = 0.2, point.padding = 0.3, min.segment.length = 0.4,
-        nudge_y = 0.035 * max(0.5, diff(range(points$y))),
+        nudge_y = above * max(0.5, diff(range(points$y))),
         segment.size = 0.2, segment.colour = "grey50", bg.colour = "white",
         bg.r = 0.12
     )

@@ -64,17 +64,23 @@ draw_modules <- function(graph, caption = NULL) {
         ) +
         ggplot2::scale_colour_gradient("edges within", low = "#BFD7EA",
                                        high = colour_positive) +
-        draw_names(points, short = identity) +
-        ggplot2::labs(caption = paste0(
-            paste(c(caption, count_of(nrow(graph$edges), "edge")),
-                  collapse = "; "),
-            " in ", count_of(nrow(points), "module"),
-            ", each named by its hub. Line: edges between two."
-        )) +
+        # Above the points, which are large and may be dark.
+        draw_names(points, short = identity, above = 0.1) +
+        ggplot2::labs(caption = module_caption(caption, graph, points)) +
         ggplot2::coord_cartesian(clip = "off") +
         theme_graph(diff(range(points$y))) +
         # Three keys in a row would leave the page.
         ggplot2::theme(legend.position = "right")
+}
+
+# On two lines: the keys beside the graph leave little room.
+module_caption <- function(caption, graph, points) {
+    paste0(
+        paste(c(caption, count_of(nrow(graph$edges), "edge")),
+              collapse = "; "),
+        " in ", count_of(nrow(points), "module"),
+        ",\neach named by its hub. Line: edges between two."
+    )
 }
 
 module_names <- function(points) {

@@ -79,7 +79,8 @@ autoplot.kliep_select <- function(object, type = c("score", "path", "graph",
         scale_candidates(levels(lines$candidate)) +
         scale_lambda2(lines$lambda2, "") +
         ggplot2::labs(
-            x = expression(lambda[2]), y = score_name(object),
+            x = expression(lambda[2]),
+            y = paste(strwrap(score_name(object), 32L), collapse = "\n"),
             caption = paste("Band: one standard error of the best candidate.",
                             "Line and point: what was chosen.")
         ) +

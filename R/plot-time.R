@@ -40,6 +40,8 @@ drift_graphs <- function(object, times, vertices, label) {
 
 #' Plot when edges change
 #'
+#' Draws when each reported edge changes and how fast.
+#'
 #' `type = "heatmap"` has a row for each reported edge and the times along the
 #' axis, coloured by the rate: full colours where the edge changes by the test,
 #' pale ones elsewhere. `type = "curves"` draws the rate of each edge with its

@@ -154,14 +154,14 @@ edges.kliep_debias <- function(object, lambda2 = NULL,
 #'
 #' @param object The result of [kliep_infer()].
 #' @param fdr The false discovery rate; by default that of the inference.
-#' @param all List the edges below the cut, too? The column `changed` says
-#'   which are reported.
+#' @param all List the edges that are not reported, too? The column `changed`
+#'   says which are reported.
 #' @param lambda2 Not used.
 #' @param ... Must be empty.
 #' @return A data frame with one row for each edge: `from`, `to`, `weight` (the
 #'   estimate), `se`, `lower`, `upper`, `p_value`, `q_value` and `test`, for
-#'   features with a closed form also `partial_x`, `partial_y` and `shift` (see
-#'   [kliep_infer()]); with `all` also `changed`.
+#'   features with a closed form also `partial_x`, `partial_y`, `shift` and
+#'   `q_beyond` (see [kliep_infer()]); with `all` also `changed`.
 #' @export
 #' @examples
 #' set.seed(1)
@@ -178,7 +178,8 @@ edges.kliep_infer <- function(object, lambda2 = NULL, fdr = object$fdr,
     table$changed <- changed_at(object, fdr)
     names(table)[names(table) == "estimate"] <- "weight"
     columns <- c("from", "to", "weight", "se", "lower", "upper", "p_value",
-                 "q_value", "test", "partial_x", "partial_y", "shift")
+                 "q_value", "test", "partial_x", "partial_y", "shift",
+                 "q_beyond")
     columns <- intersect(c(columns, if (all) "changed"), names(table))
     found <- table[order(table$p_value), columns]
     if (!all) found <- found[table$changed[order(table$p_value)], ]
@@ -188,12 +189,13 @@ edges.kliep_infer <- function(object, lambda2 = NULL, fdr = object$fdr,
 
 #' The edges that differ between groups
 #'
-#' The changes that a comparison of groups reports, smallest p-value first.
+#' Lists the changes that a comparison of groups reports, smallest p-value
+#' first.
 #'
 #' @param object The result of [kliep_groups()].
 #' @param contrast The names of the contrasts wanted; `NULL` for all.
-#' @param all List the changes below the cut, too? The column `changed` says
-#'   which are reported.
+#' @param all List the changes that are not reported, too? The column `changed`
+#'   says which are reported.
 #' @param lambda2 Not used.
 #' @param ... Must be empty.
 #' @return A data frame with one row for each contrast and edge: `contrast`,
@@ -267,13 +269,14 @@ print_kept <- function(kept, most) {
 
 #' The edges that change over time
 #'
-#' The edges that [kliep_time()] reports, smallest p-value first, with the times
-#' between which they change; or those that change at one time.
+#' Lists the edges that [kliep_time()] reports, smallest p-value first, with the
+#' times between which they change; or those that change at one time.
 #'
 #' @param object The result of [kliep_time()].
-#' @param at A time: the edges that change there, by the nearest time of
-#'   `object$rates`, with their rates at that time. `NULL` for all edges that
-#'   change at any time.
+#' @param at A time: the edges that change there, with their rates at the
+#'   nearest time of `object$rates`: by the test of that time, or as it lies
+#'   between their `start` and `end`. `NULL` for all edges that change at any
+#'   time.
 #' @param all List the edges that are not reported, too, without rates? The
 #'   column `changed` says which are reported.
 #' @param lambda2 Not used.

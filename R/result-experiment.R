@@ -2,8 +2,8 @@
 
 #' Add what changed to a SummarizedExperiment
 #'
-#' Puts a result beside the data it was found in: what changed around each
-#' variable into `rowData()`, and the edges into `metadata()`.
+#' Stores a result with the data it was found in: what changed around each
+#' variable in `rowData()`, and the edges in `metadata()`.
 #'
 #' @param x A `SummarizedExperiment`, or what extends it: the one that the
 #'   samples came from, or another one with the same variables.

@@ -62,9 +62,8 @@ vertex_changes <- function(graph) {
 
 #' The change as an igraph or as a matrix
 #'
-#' Turns the detected edges into a graph, for the tools of the \pkg{igraph}
-#' package and everything that reads its objects, or into the symmetric matrix
-#' of their weights.
+#' Converts the detected edges to a graph of the \pkg{igraph} package, or to the
+#' symmetric matrix of their weights.
 #'
 #' @param object,x A `change_path`, or the result of
 #'   [kliep_select()], [kliep_test()], [kliep_stability()] or [kliep_debias()].
@@ -205,7 +204,7 @@ hubs.default <- function(object, lambda2 = NULL, by = c("degree", "strength"),
 rank_hubs <- function(graph, by = "degree") {
     found <- vertex_changes(graph)
     total <- sum(abs(graph$edges$weight))
-    found$share <- if (total > 0) found$strength / total else 0
+    found$share <- if (total > 0) found$strength / total else 0 * found$strength
     found <- found[found$degree > 0L, c("variable", "degree", "strength",
                                         "share", "strongest")]
     other <- setdiff(c("degree", "strength"), by)

@@ -171,6 +171,11 @@ has_one_coefficient <- function(features, from, to) {
         return(table(factor(paste(all$from, all$to), unique(given)))[given] ==
                    1L)
     }
+    if (is_mixed(features)) {
+        k <- unname(basis_sizes(features$columns))
+        alone <- unname(single_sizes(features$columns))
+        return(ifelse(from == to, alone[from], k[from] * k[to]) == 1L)
+    }
     (from == to & single_size(features) == 1L) |
         (from != to & edge_size(features) == 1L)
 }
@@ -308,7 +313,7 @@ edge_entries <- function(object) {
 
 #' Some steps of a path
 #'
-#' `path[i]` is the path at some of its values of `lambda2`, in the same order.
+#' Extracts a path at some of its values of `lambda2`, in the same order.
 #'
 #' @param x A `change_path`.
 #' @param i Which steps: numbers, negative ones to leave steps out, or one

@@ -15,6 +15,7 @@
 #' @param sample Which sample `newdata` belongs to, and so which means and
 #'   variances standardise it, and with normal scores whose ranks
 #'   ([feat_nonparanormal()]). It matters for `standardize = "within"` only.
+#' @param s Not used: an error names `lambda2`, which other packages call `s`.
 #' @return A numeric vector with one element for each row of `newdata`.
 #' @export
 #' @examples
@@ -27,7 +28,9 @@
 #' summary(ratio)
 predict.change_path <- function(object, newdata, lambda2 = NULL,
                                 type = c("log_ratio", "ratio", "weight"),
-                                sample = c("y", "x"), ...) {
+                                sample = c("y", "x"), ..., s) {
+    # Without it, R would take `s` for short for `sample`.
+    if (!missing(s)) stop_other_word("s", names(formals()), "predict")
     check_dots(list(...), names(formals()), "predict")
     if (is_baseline(object)) stop_no_ratio(object)
     if (missing(newdata)) stop_without_newdata()
@@ -60,6 +63,9 @@ score_matrix <- function(object, newdata, sample, steps) {
     newdata <- score_newdata(newdata, object$margins[[sample]])
     scaling <- list(center = object$center[[sample]],
                     scale = object$scale[[sample]])
+    # Of a row with gaps, the pairs that are known count.
+    gaps <- is.na(newdata)
+    newdata[gaps] <- rep(scaling$center, each = nrow(newdata))[gaps]
     overflow <- function(condition) {
         stop_overflow(newdata, object$variables, object$spec$standardize)
     }

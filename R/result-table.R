@@ -2,8 +2,8 @@
 
 #' The edges of a result as a data frame
 #'
-#' Returns a table of all edges that a result has something to say about,
-#' whether it reports them or not; [edges()] returns those that it reports.
+#' Returns a table of all edges that a result has estimates or tests of, whether
+#' it reports them or not; [edges()] returns those that it reports.
 #'
 #' @param x The result of [kliep_path()] or another path, [kliep_select()],
 #'   [kliep_test()], [kliep_stability()], [kliep_debias()] or [kliep_windows()];

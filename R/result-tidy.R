@@ -11,8 +11,8 @@ generics::glance
 
 #' The edges as a tidy table
 #'
-#' `tidy()` gives what was found in the form that packages around \pkg{broom}
-#' read: one row for each edge, and broom's names for what it has names for.
+#' Returns the edges in the form that packages around \pkg{broom} read: one row
+#' for each edge, with broom's column names where it has them.
 #'
 #' @param x A `change_path`, or the result of [kliep_select()],
 #'   [kliep_test()], [kliep_stability()], [kliep_debias()] or
@@ -155,7 +155,7 @@ tidy.kliep_groups <- function(x, ...) {
 
 #' A fit in one row
 #'
-#' `glance()` sums up a fit in one row, ready to be stacked with others.
+#' Summarises a result in one row, which can be stacked with those of others.
 #'
 #' @inheritParams tidy.change_path
 #' @return A data frame with one row. All have `method`, `n_x` and `n_y` (the

@@ -2,8 +2,8 @@
 
 #' A series whose network changes over time
 #'
-#' Draws observations one after the other, from a network of which some edges
-#' change over time and all others stay: what [kliep_time()] is to find.
+#' Draws a series of observations from a network in which some edges change over
+#' time and all others stay the same, to try out [kliep_time()].
 #'
 #' @section Model:
 #' At time \eqn{t}, from 0 to 1, a Gaussian observation has the precision matrix

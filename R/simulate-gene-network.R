@@ -209,7 +209,7 @@ print.gene_network <- function(x, ...) {
 
 #' Draw a part of a network of genes
 #'
-#' Draws `n` genes that hang together, with all interactions among them, in one
+#' Draws `n` connected genes, with all interactions among them, in one
 #' of the two ways of Van den Bulcke et al. (2006). `"neighbour"` starts from a
 #' gene at random and adds one gene at a time, at random from the neighbours of
 #' those it has. `"cluster"` adds all neighbours of one of its genes, picked at
@@ -308,9 +308,9 @@ network_parts <- function(neighbours) {
 
 #' A network of 13 yeast genes
 #'
-#' How baker's yeast (*Saccharomyces cerevisiae*) answers to oxygen and heme,
-#' put together from the literature: five regulators (HAP1, HAP4, ROX1, MOT3
-#' and UPC2) and eight of their targets in respiration (CYC1, CYC7, COX5B),
+#' Describes how baker's yeast (*Saccharomyces cerevisiae*) responds to oxygen
+#' and heme, as reported in the literature: five regulators (HAP1, HAP4, ROX1,
+#' MOT3 and UPC2) and eight of their targets in respiration (CYC1, CYC7, COX5B),
 #' heme (HEM13), translation (ANB1), the cell wall (DAN1) and sterols (ERG2,
 #' ERG11). With heme, Hap1 activates genes of respiration and the repressors
 #' Rox1 and Mot3, which keep the genes of low oxygen down; without heme it
@@ -339,9 +339,9 @@ network_parts <- function(neighbours) {
 #'   UPC2 activates \tab ERG11 \tab Montanes et al. (2011)
 #' }
 #'
-#' It is a network to simulate from, not a data base: who has been shown to
-#' regulate whom is taken from these papers, and much else that regulates
-#' these genes is left out.
+#' It is a network to simulate from, not a data base: the interactions are those
+#' that these papers report, and many other regulators of these genes are left
+#' out.
 #'
 #' @return A `gene_network` as from [read_sif()].
 #' @references

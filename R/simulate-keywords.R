@@ -20,10 +20,10 @@
 #' \eqn{\Theta}{Theta}: 1 on its diagonal and -`tie` for every two keywords
 #' that share a topic, and from `change_at` on for every two keywords of the
 #' event. \eqn{\sigma_v^2}{sigma_v^2} is the variance of
-#' \eqn{z_{tv}}{z_tv}. With `persistence` \eqn{\phi > 0}{phi > 0} times hang
-#' together: \eqn{z_t = \phi z_{t-1} + \sqrt{1 - \phi^2}\, e_t}{z_t = phi
+#' \eqn{z_{tv}}{z_tv}. With `persistence` \eqn{\phi > 0}{phi > 0} times depend
+#' on each other: \eqn{z_t = \phi z_{t-1} + \sqrt{1 - \phi^2}\, e_t}{z_t = phi
 #' z_{t-1} + sqrt(1 - phi^2) e_t} with \eqn{e_t}{e_t} Gaussian as above, so
-#' that after `change_at` the change comes in by and by.
+#' that after `change_at` the change sets in gradually.
 #'
 #' Counts are skewed: take [feat_nonparanormal()], or `log1p()` before Gaussian
 #' features.

@@ -6,20 +6,46 @@
 designs_folder <- file.path("build", "designs")
 
 # Nothing was made on these seeds.
-designs_seeds <- 7000L
+designs_seeds <- 9500L
 
-bench_designs <- function(settings = designs_settings(), runs = 100L) {
+# What the vignettes read.
+designs_file <- file.path("inst", "paper", "designs.csv")
+
+bench_designs <- function(settings = c(designs_settings(), mixed_settings()),
+                          runs = 100L) {
     dir.create(designs_folder, showWarnings = FALSE, recursive = TRUE)
-    do.call(rbind, lapply(names(settings), function(name) {
+    parts <- lapply(names(settings), function(name) {
         message("designs: ", name)
+        first <- attr(settings[[name]], "seeds")
+        if (is.null(first)) first <- designs_seeds
         table <- do.call(rbind, lapply(c("level", "power"), function(what) {
             do.call(rbind, lapply(seq_len(runs), function(run) {
-                design_run(name, settings[[name]], what,
-                           designs_seeds + run - 1L)
+                design_run(name, settings[[name]], what, first + run - 1L)
             }))
         }))
+        keep_design(name, table)
         design_rows(name, table)
+    })
+    do.call(rbind, parts)
+}
+
+# The rows of one setting take the place of its earlier ones in the file; those
+# of other settings stay.
+keep_design <- function(name, table) {
+    error <- function(values) stats::sd(values) / sqrt(length(values))
+    rows <- do.call(rbind, lapply(c("used", "ignored"), function(way) {
+        none <- table[table$what == "level" & table$way == way, ]
+        some <- table[table$what == "power" & table$way == way, ]
+        data.frame(setting = name, design = way, level_runs = nrow(none),
+                   any = mean(none$any), any_error = error(none$any),
+                   power_runs = nrow(some), power = mean(some$power),
+                   power_error = error(some$power), false = mean(some$false),
+                   false_error = error(some$false))
     }))
+    old <- if (file.exists(designs_file)) utils::read.csv(designs_file)
+    rows <- rbind(old[!old$setting %in% name, ], rows)
+    rows[] <- lapply(rows, function(x) if (is.double(x)) round(x, 4L) else x)
+    utils::write.csv(rows, designs_file, row.names = FALSE)
 }
 
 # Each draws samples with `changed` edges that have changed, and has the
@@ -31,7 +57,10 @@ designs_settings <- function() {
         "the same, within donors" = within_design,
         "150 pairs" = paired_design,
         "spins in two strata, 80 % and 20 %" = strata_design,
-        "three groups of 150" = groups_design
+        "three groups of 150" = groups_design,
+        "two groups of 100 at two times" = interaction_design,
+        "two cell types, 12 + 12 donors" = cells_design,
+        "pseudobulk of 40 + 40 donors" = pseudobulk_design
     )
 }
 
@@ -115,8 +144,30 @@ batch_design <- function(changed, n = 150) {
                  adjust = data.frame(batch = batch))
 }
 
-# Donors differ in their means by half as much as the cells of one of them do.
-donor_design <- function(changed, donors = 12, cells = 25, within = FALSE) {
+# Draws of a network in which observations of one unit are correlated by
+# `share`, and the network of all observations is still the one given: what is
+# common to a unit has the same network, so that no other edge changes.
+draw_units <- function(precision, unit, share) {
+    d <- ncol(precision)
+    root <- chol(solve(as.matrix(precision)))
+    common <- matrix(stats::rnorm(max(unit) * d), max(unit))[unit, ]
+    own <- matrix(stats::rnorm(length(unit) * d), length(unit))
+    values <- (sqrt(share) * common + sqrt(1 - share) * own) %*% root
+    colnames(values) <- colnames(precision)
+    values
+}
+
+# Cells of one donor are alike: correlated by 0.3 in every variable.
+donor_design <- function(changed, donors = 12, cells = 25) {
+    pair <- design_pair(changed, 10)
+    unit <- rep(seq_len(donors), each = cells)
+    x <- draw_units(pair$networks$x, unit, 0.3)
+    y <- draw_units(pair$networks$y, unit, 0.3)
+    find_by_auto(x, y, pair$truth, unit = c(unit, donors + unit))
+}
+
+# Donors whose means differ in directions of their own, which are taken off.
+within_design <- function(changed, donors = 12, cells = 25) {
     n <- donors * cells
     pair <- design_pair(changed, n)
     unit <- rep(seq_len(2 * donors), each = cells)
@@ -124,19 +175,15 @@ donor_design <- function(changed, donors = 12, cells = 25, within = FALSE) {
     effect <- outer(stats::rnorm(2 * donors), loading) +
         matrix(stats::rnorm(2 * donors * ncol(pair$x)), 2 * donors)
     values <- rbind(pair$x, pair$y) + effect[unit, ] / (2 * sqrt(2))
-    adjust <- if (within) data.frame(donor = factor(unit))
     find_by_auto(values[1:n, ], values[n + 1:n, ], pair$truth, unit = unit,
-                 adjust = adjust)
+                 adjust = data.frame(donor = factor(unit)))
 }
 
-# With what donors differ by taken off.
-within_design <- function(changed) donor_design(changed, within = TRUE)
-
-# Both sides of a pair share some of their variance.
+# Both sides of a pair are correlated by 0.6, each with its own network.
 paired_design <- function(changed, n = 150) {
-    pair <- design_pair(changed, n)
-    shared <- 0.8 * matrix(stats::rnorm(length(pair$x)), n)
-    find_by_auto(pair$x + shared, pair$y + shared, pair$truth,
+    pair <- design_pair(changed, 10)
+    sides <- draw_twice(pair$networks[c("x", "y")], n)
+    find_by_auto(sides[[1L]], sides[[2L]], pair$truth,
                  pair = rep(seq_len(n), 2L))
 }
 
@@ -183,5 +230,92 @@ groups_design <- function(changed, n = 150) {
                                 control = one_thread(), progress = FALSE)
             labelled(edges(found), paste(two, collapse = " - "))
         }))
+    })
+}
+
+# Two groups of subjects at two times. Time changes the same edges in both, or
+# where there is something to find those of one group alone. Ignored are the
+# other group's: what is found in one group and not in the other.
+interaction_design <- function(changed, n = 100) {
+    pair <- design_pair(4, 10)
+    other <- if (changed > 0) "y" else "x"
+    cells <- list(pair$networks$x, pair$networks$y, pair$networks[[other]],
+                  pair$networks$y)
+    draws <- lapply(1:2, function(group) draw_twice(cells[2 * group - 1:0], n))
+    values <- do.call(rbind, unlist(draws, recursive = FALSE))
+    arm <- rep(c("drug", "placebo"), each = 2L * n)
+    visit <- rep(c("after", "before", "after", "before"), each = n)
+    subject <- c(rep(seq_len(n), 2L), n + rep(seq_len(n), 2L))
+    within <- function(one) {
+        at <- arm == one
+        edge_names(edges(kliep_auto(
+            values[at, ], group = visit[at], contrast = c("after", "before"),
+            pair = subject[at], control = one_thread(), progress = FALSE
+        )))
+    }
+    list(truth = if (changed > 0) edge_names(pair$truth),
+         find = function(used) {
+             if (!used) return(setdiff(within("drug"), within("placebo")))
+             edge_names(edges(kliep_interaction(
+                 values, arm, visit, contrast = c("drug", "placebo"),
+                 times = c("after", "before"), pair = subject,
+                 control = one_thread(), progress = FALSE
+             )))
+         })
+}
+
+# Two samples with these networks, whose observations are correlated by 0.6.
+draw_twice <- function(networks, n) {
+    d <- ncol(networks[[1L]])
+    first <- matrix(stats::rnorm(n * d), n)
+    second <- 0.6 * first + 0.8 * matrix(stats::rnorm(n * d), n)
+    Map(function(values, precision) {
+        values <- values %*% chol(solve(as.matrix(precision)))
+        colnames(values) <- colnames(precision)
+        values
+    }, list(first, second), networks)
+}
+
+# Cells of two types from the same donors, those of one type changed; beside it
+# all cells taken for independent.
+cells_design <- function(changed, donors = 12, cells = 20) {
+    pair <- design_pair(changed, 10)
+    unit <- rep(seq_len(donors), each = cells)
+    draw <- function(network) draw_units(network, unit, 0.3)
+    networks <- pair$networks
+    values <- rbind(draw(networks$x), draw(networks$y),
+                    draw(networks$y), draw(networks$y))
+    n <- length(unit)
+    condition <- rep(c("case", "control", "case", "control"), each = n)
+    type <- rep(c("one", "two"), each = 2L * n)
+    donor <- paste(condition, unit)
+    truth <- edge_names(pair$truth)
+    find_by_type(values, condition, type,
+                 if (length(truth) > 0L) paste("one", truth), unit = donor)
+}
+
+# Donors that are compared by the means of their cells.
+pseudobulk_design <- function(changed, donors = 40, cells = 10) {
+    pair <- design_pair(changed, 10)
+    unit <- rep(seq_len(donors), each = cells)
+    values <- rbind(draw_units(pair$networks$x, unit, 0.5),
+                    draw_units(pair$networks$y, unit, 0.5))
+    condition <- rep(c("case", "control"), each = length(unit))
+    truth <- edge_names(pair$truth)
+    find_by_type(values, condition, rep("one", nrow(values)),
+                 if (length(truth) > 0L) paste("one", truth),
+                 unit = paste(condition, unit), pool = "mean")
+}
+
+# By type, with donors or without.
+find_by_type <- function(values, condition, type, truth, ...) {
+    list(truth = truth, find = function(used) {
+        found <- edges(do.call(kliep_by, c(
+            list(values, condition, type, contrast = c("case", "control"),
+                 control = one_thread(), progress = FALSE),
+            if (used) list(...)
+        )))
+        if (nrow(found) == 0L) return(character())
+        paste(found$contrast, edge_names(found))
     })
 }

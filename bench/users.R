@@ -20,7 +20,8 @@ user_works <- function() {
              "huge-1000"),
         work("screen-200", "path of kliep_infer(), d = 200, n = 400", 4.6),
         work("auto-200", "kliep_auto(), d = 200, n = 400", 2),
-        work("auto-1000", "kliep_auto(), d = 1,000, n = 200", 2)
+        work("auto-1000", "kliep_auto(), d = 1,000, n = 200", 2),
+        refit_works(work)
     )
 }
 
@@ -67,8 +68,9 @@ user_row <- function(work, before) {
     text <- show_seconds(seconds[["now"]])
     if (!is.na(work$peer)) {
         peer <- user_rounds(work$peer, c(now = ""), times = 1L)
-        text <- paste0(text, ", huge's two paths ",
-                       show_seconds(peer$seconds))
+        name <- if (startsWith(work$peer, "huge")) "huge's two paths" else
+            "cv.glmnet() of its shape"
+        text <- paste0(text, ", ", name, " ", show_seconds(peer$seconds))
     }
     if (!nzchar(before)) return(bench_row(work$what, text))
     ratio <- seconds[["before"]] / seconds[["now"]]

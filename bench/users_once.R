@@ -96,7 +96,8 @@ works <- list(
     "auto-1000" = function() whole_auto(1000, 200)
 )
 
-work <- works[[arguments[1L]]]()
+source(file.path("bench", "refits_once.R"))
+work <- c(works, refit_works)[[arguments[1L]]]()
 invisible(gc())
 reset_peak()
 before <- process_memory("VmRSS")

@@ -31,8 +31,8 @@ described() {
 }
 
 # Data of vignettes, which are built for a release and not for a test.
-vignettes=dslabs
-tested=$(described Suggests | grep -vx dslabs || true)
+vignettes="dslabs MASS"
+tested=$(described Suggests | grep -vx -e dslabs -e MASS || true)
 
 # By rustup, beside those there are: a Rust, or libraries for another system.
 toolchain=
@@ -72,6 +72,8 @@ bioccheck)
     ;;
 site)
     commands="$commands pandoc"
+    # Formulas look better with it.
+    if can_install; then commands="$commands fonts-stix"; fi
     packages="$packages $tested $vignettes pkgdown"
     ;;
 msrv)
@@ -109,10 +111,11 @@ package_of() {
     esac
 }
 
-# Debian has wine64 where no PATH leads.
+# Debian has wine64 where no PATH leads, and a font is not a command.
 has_command() {
     command -v "$1" > /dev/null ||
-        { [ "$1" = wine64 ] && [ -x /usr/lib/wine/wine64 ]; }
+        { [ "$1" = wine64 ] && [ -x /usr/lib/wine/wine64 ]; } ||
+        { [ "$1" = fonts-stix ] && [ -d /usr/share/fonts/opentype/stix-word ]; }
 }
 
 missing_commands() {

@@ -22,7 +22,7 @@ settings <- list(
     first_share = 0.5,
     robust = 0.1, standardize = "within", direction = "p/q",
     normalizer = "empirical", solver = "auto", tol = 1e-6, max_iter = 50L,
-    threads = 1L
+    threads = 1L, most_edges = NULL
 )
 gaussian <- utils::modifyList(settings, list(
     penalty = "group_lasso", normalizer = "gaussian", robust = 0
@@ -56,7 +56,9 @@ routines <- list(
     fit_path = list(x, y, plain, gaussian, NULL),
     fit_path = list(x, y, table, given, NULL),
     fit_path = list(x, y, rbf, given, NULL),
-    score_path = list(x, y, x, y, products, settings),
+    fit_paths = list(list(list(x, y), list(y, x)), products,
+                     list(settings, settings)),
+    score_paths = list(list(list(x, y, x, y)), products, list(settings)),
     full_pass = list(x, y, products, settings),
     feature_scores = list(x, list(center = numeric(3), scale = rep(1, 3)),
                           plain, theta, 2L),
@@ -65,6 +67,8 @@ routines <- list(
     score_edges = list(list(values = x, squares = x^2),
                        list(values = y, squares = y^2),
                        list(from = 1:2, to = 2:3), units, 1L, NULL),
+    moderate_tests = list(list(numerator = c(1, 2), variance = c(1, 2),
+                               model = c(1, 1), freedom = c(9, 9))),
     shuffle_null = list(x, y, cbind(1:12, 11:22), units, 1L, NULL),
     neighbour_tests = list(x, y, c(1, 0.5), units, 1L, NULL),
     logistic_tests = list(matrix(rnorm(22 * 3), 22), 12L, c(1L, 2L), list(

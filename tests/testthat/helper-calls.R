@@ -1,7 +1,6 @@
 # A valid call of every exported function, small and quick: what tests of wrong
 # arguments, seeds, threads and saved results begin with.
 
-# Made once, and only when a test asks for it.
 call_samples <- function() {
     pair <- random_pair(4, 24, 20)
     colnames(pair$x) <- colnames(pair$y) <- c("a", "b", "c", "d")
@@ -14,8 +13,17 @@ call_drift <- function() {
     sim_drift(d = 4, n = 200, n_changed = 1, change = 0.7)
 }
 
-# One result of every class.
-result_objects <- function() {
+# One result of every class. They are made when a test first asks for them,
+# and then kept: nothing that is done with a result changes it.
+result_objects <- local({
+    kept <- NULL
+    function() {
+        if (is.null(kept)) kept <<- make_result_objects()
+        kept
+    }
+})
+
+make_result_objects <- function() {
     pair <- call_samples()
     withr::local_seed(1)
     fast <- kliep_control(threads = 1)

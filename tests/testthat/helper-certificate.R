@@ -6,23 +6,19 @@
 dense_features <- function(z, features) {
     if (features$kind == "cliques") return(dense_cliques(z, features))
     d <- ncol(z)
-    blocks <- list()
-    terms <- list()
-    for (v in seq_len(d)) {
-        for (u in seq_len(v)) {
-            block <- dense_block(z, features, u, v)
-            if (length(block) == 0) next
-            block <- matrix(block, nrow(z))
-            blocks <- c(blocks, list(block))
-            terms <- c(terms, list(data.frame(
-                from = u, to = v, term = seq_len(ncol(block))
-            )))
-        }
-    }
-    terms <- do.call(rbind, terms)
-    terms$factor <- match(paste(terms$from, terms$to),
-                          unique(paste(terms$from, terms$to)))
-    list(values = do.call(cbind, blocks), terms = terms)
+    to <- rep(seq_len(d), seq_len(d))
+    from <- sequence(seq_len(d))
+    blocks <- Map(function(u, v) {
+        block <- dense_block(z, features, u, v)
+        if (length(block) > 0) matrix(block, nrow(z))
+    }, from, to)
+    there <- lengths(blocks) > 0
+    sizes <- vapply(blocks[there], ncol, 1L)
+    list(values = do.call(cbind, blocks[there]),
+         terms = data.frame(from = rep(from[there], sizes),
+                            to = rep(to[there], sizes),
+                            term = sequence(sizes),
+                            factor = rep(seq_along(sizes), sizes)))
 }
 
 # The features of a path with its polynomials, by those of R over both samples.
@@ -81,7 +77,8 @@ standardised <- function(values, center, scale) {
 
 # The fitted problem: `loss` has one entry (g, H) for each log-sum-exp term,
 # log mean exp(H theta) - g'theta, so that "q/p" is the same with both signs
-# turned. `weight` is w_t for each factor.
+# turned. `weight` is w_t for each factor, `y` the features of the second
+# sample.
 dense_problem <- function(path, x, y) {
     features <- with_polynomials(path, x, y)
     fx <- dense_features(standardised(x, path$center$x, path$scale$x), features)
@@ -100,6 +97,7 @@ dense_problem <- function(path, x, y) {
         loss = switch(path$spec$direction, "p/q" = list(forward),
                       "q/p" = list(backward),
                       symmetric = list(forward, backward)),
+        y = fy$values,
         terms = terms,
         factors = first,
         weight = weight
@@ -171,9 +169,10 @@ dense_dual <- function(problem, theta, lambda1, lambda2) {
     sum(entropy) - sum(excess^2) / (2 * lambda1)
 }
 
-# Everything at once for one step of a path.
-certificate <- function(path, x, y, step = 1) {
-    problem <- dense_problem(path, x, y)
+# Everything at once for one step of a path. The problem is the same for all
+# of them.
+certificate <- function(path, x, y, step = 1,
+                        problem = dense_problem(path, x, y)) {
     theta <- dense_theta(path, problem, step)
     lambda2 <- path$lambda2[step]
     objective <- dense_objective(problem, theta, path$spec$lambda1, lambda2)
@@ -185,10 +184,7 @@ certificate <- function(path, x, y, step = 1) {
             objective - dense_dual(problem, theta, path$spec$lambda1,
                                    lambda2) else
                 NA_real_,
-        log_normalizer = log_mean_exp(as.vector(
-            dense_features(standardised(y, path$center$y, path$scale$y),
-                           with_polynomials(path, x, y))$values %*% theta
-        ))
+        log_normalizer = log_mean_exp(as.vector(problem$y %*% theta))
     )
 }
 
@@ -197,8 +193,9 @@ certificate <- function(path, x, y, step = 1) {
 expect_certified <- function(path, x, y) {
     tol <- path$spec$control$tol
     expect_true(all(path$diagnostics$status == "converged"))
+    problem <- dense_problem(path, x, y)
     for (step in fitted_steps(path)) {
-        certified <- certificate(path, x, y, step)
+        certified <- certificate(path, x, y, step, problem)
         reported <- path$diagnostics[step, ]
         scale <- max(abs(certified$objective), 1e-3)
         expect_lt(abs(reported$objective - certified$objective), 1e-9 * scale)

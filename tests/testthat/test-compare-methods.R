@@ -173,3 +173,11 @@ test_that("huge and tiny units make no difference to scaled samples", {
                      tolerance = 1e-6)
     }
 })
+
+test_that("`lambda`, as other packages call it, is pointed to `lambda2`", {
+    for (fit in list(moment_path, glasso_path, dtrace_path, flasso_path,
+                     is_glasso_path, is_flasso_path)) {
+        expect_error(fit(x, y, lambda = 0.1), "is `lambda2`",
+                     class = "kliep_error_dots", fixed = TRUE)
+    }
+})

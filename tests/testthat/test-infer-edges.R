@@ -12,7 +12,7 @@ test_that("the edges that changed are reported, with what is known of them", {
     expect_lte(sum(!paste(found$from, found$to) %in% truth), 1)
     expect_named(found, c("from", "to", "weight", "se", "lower", "upper",
                           "p_value", "q_value", "test", "partial_x",
-                          "partial_y", "shift"))
+                          "partial_y", "shift", "q_beyond"))
     tests <- inferred$estimates
     expect_identical(tests$test == "direct",
                      tests$p_direct <= tests$p_nodewise)
@@ -38,7 +38,9 @@ test_that("an estimate has the sign of the path's weight", {
 test_that("it is what find_changes() finds, with intervals", {
     changes <- withr::with_seed(1, find_changes(infer_pair$x, infer_pair$y))
     table <- inferred$estimates
-    expect_equal(table$estimate, changes$edges$estimate, tolerance = 1e-8)
+    direct <- table$test == "direct"
+    expect_equal(table$estimate[direct], changes$edges$estimate[direct],
+                 tolerance = 1e-8)
     expect_equal(table$q_value, changes$edges$q_value, tolerance = 1e-8)
     expect_identical(table$changed, changes$edges$changed)
     expect_equal(table$upper - table$estimate, 1.959964 * table$se,
@@ -46,6 +48,36 @@ test_that("it is what find_changes() finds, with intervals", {
     expect_equal(unname(confint(inferred)[, 1]), table$lower)
     wide <- confint(inferred, type = "simultaneous")
     expect_true(all(wide[, 1] < table$lower))
+})
+
+test_that("an estimate is that of the test that spoke", {
+    table <- inferred$estimates
+    near <- table[table$test == "node-wise", ]
+    expect_gt(nrow(near), 10)
+    expect_equal(near$estimate, near$partial_x - near$partial_y)
+    # So a test that rejects has an interval without zero.
+    clear <- table[pmin(table$p_direct, table$p_nodewise) < 0.01, ]
+    expect_true(all(clear$lower * clear$upper > 0))
+})
+
+test_that("partial correlations are never beyond one", {
+    # Nearly the same variable twice in y, few observations.
+    samples <- withr::with_seed(4, {
+        x <- matrix(rnorm(40 * 8), 40)
+        y <- matrix(rnorm(20 * 8), 20)
+        y[, 2] <- y[, 1] + 0.05 * y[, 2]
+        list(x = x, y = y)
+    })
+    table <- withr::with_seed(1, kliep_infer(samples$x, samples$y))$estimates
+    expect_lte(max(abs(c(table$partial_x, table$partial_y))), 1)
+    expect_gt(table$partial_y[1], 0.9)
+    # And the test goes by what is left of the difference.
+    scores <- feature_samples(check_samples(samples$x, samples$y),
+                              feat_nonparanormal())
+    near <- neighbour_tests(check_samples(scores$x, scores$y), kliep_control())
+    # A z is that of a t with many degrees of freedom.
+    expect_equal(abs(near$z), abs(near$partial_x - near$partial_y) / near$se,
+                 tolerance = 1e-4)
 })
 
 test_that("swapping the samples turns signs and nothing else", {

@@ -147,7 +147,7 @@ test_that("spins in strata: what differs by stratum is not a change", {
     # One of 499 degrees of freedom is used up.
     expect_equal(got$groups$statistic[1], 498 / 499 * score, tolerance = 1e-6)
     expect_error(kliep_auto(matrix(rnorm(200), 40), matrix(rnorm(200), 40),
-                            strata = rep(1:2, 40)), "`adjust` takes",
+                            strata = rep(1:2, 40)), "`adjust` removes",
                  class = "kliep_error_design")
 })
 
@@ -178,7 +178,7 @@ test_that("a design travels with a result, and all tests go by it", {
     expect_gt(test$global$p_value, 0.05)
     expect_error(kliep_test(path, n_perm = 19, block = 5), "Leave out `block`",
                  class = "kliep_error_argument")
-    expect_error(kliep_debias(path), "takes observations for independent",
+    expect_error(kliep_debias(path), "assumes independent observations",
                  class = "kliep_error_design")
     stable <- withr::with_seed(1, kliep_stability(path, n_subsamples = 6))
     expect_s3_class(stable, "kliep_stability")

@@ -221,7 +221,7 @@ test_that("changed edges are found, and none where nothing changed", {
     expect_named(found$edges, c(
         "from", "to", "estimate", "se", "z", "p_value", "p_nodewise",
         "p_combined", "q_value", "in_support", "partial_x", "partial_y",
-        "changed"
+        "se_nodewise", "changed"
     ))
     expect_equal(sum(found$edges$in_support),
                  sum(found$support$from < found$support$to))

@@ -86,3 +86,10 @@ test_that("weights stay finite where the ratio overflows", {
     expect_equal(mean(weight), 1)
     expect_error(predict(fit, y * 1e200), class = "kliep_error_overflow")
 })
+
+test_that("`s`, glmnet's name of the penalty, is not taken for `sample`", {
+    pair <- withr::with_seed(1, sim_gaussian(d = 4, n = 40, n_changed = 1))
+    path <- kliep_path(pair$x, pair$y, nlambda = 3)
+    expect_error(predict(path, pair$y, s = 0.1), "is `lambda2`",
+                 class = "kliep_error_dots", fixed = TRUE)
+})

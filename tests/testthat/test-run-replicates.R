@@ -210,7 +210,7 @@ test_that("a hundred tasks cost next to nothing", {
     skip_on_cran()
     run <- function() run_replicates(1:100, identity, label = "a test")
     run()
-    expect_lt(in_loops(run), 5)
+    expect_loops(run, 5)
 })
 
 test_that("a worker that is killed loses nothing that was finished", {

@@ -76,7 +76,7 @@ test_that("the effective size follows the thinning", {
 
 test_that("both samples of 5000 take no longer than some loops in R", {
     set.seed(6)
-    expect_lt(in_loops(function() sim_diamond(threads = 1)), 20)
+    expect_loops(function() sim_diamond(threads = 1), 20)
 })
 
 test_that("bad settings get a classed error", {

@@ -53,3 +53,91 @@ test_that("every article has one place in the list", {
     found <- places(setdiff(articles, "kliepnet"), listed("articles"))
     expect_identical(names(found)[found != 1L], character())
 })
+
+# ---- without a network ------------------------------------------------------
+
+# A page as pkgdown writes it.
+site_page <- function(root, title, body) {
+    away <- "https://cdn.example/"
+    paste0(
+        "<!DOCTYPE html><html><head><meta charset=\"utf-8\">",
+        "<meta name=\"description\" content=\"of \\(\\theta_t\\)\">",
+        "<link rel=\"stylesheet\" href=\"", away, "icons.css\" />",
+        "<script src=\"", away, "fuse.js\" crossorigin=\"anonymous\"></script>",
+        "<script src=\"file:///usr/share/MathJax.js\"></script>",
+        "<script src=\"", root, "pkgdown.js\"></script>",
+        "<link href=\"", root, "extra.css\" rel=\"stylesheet\">",
+        "<script src=\"", root, "extra.js\"></script></head><body>",
+        "<form role=\"search\"><input type=\"search\" id=\"search-input\">",
+        "</form><main id=\"main\"><h1>", title, "</h1>", body,
+        "</main><aside><nav id=\"toc\"></nav></aside></body></html>"
+    )
+}
+
+small_site <- function(site) {
+    tools <- new.env()
+    source(tree("tools", "site-offline.R"), local = tools)
+    dir.create(file.path(site, "reference"))
+    file.copy(tree("pkgdown", c("extra.js", "extra.css")), site)
+    writeLines(site_page("", "Home", paste0(
+        "<p>See <a href=\"vignettes/method.Rmd\">the method</a>.</p>",
+        "<div id=\"install\"><h2>Install</h2><p>By cargo.</p></div>",
+        "<div id=\"go\"><h2>Go on</h2><p>Elsewhere.</p></div>"
+    )), file.path(site, "index.html"))
+    writeLines(site_page("../", "Paths", paste0(
+        "<p>Where \\(\\theta_t \\ne 0\\) and $$\\Bigl(\\sum_{u&amp;lt;v} ",
+        "x_u\\Bigr)$$</p><pre><code>cat(\"\\\\(no formula\\\\)\")</code></pre>",
+        "<div id=\"usage\"><h2>Usage</h2><p>Stability selection.</p></div>"
+    )), file.path(site, "reference", "path.html"))
+    capture.output(tools$make_offline(site))
+    site
+}
+
+skip_without_site_tools <- function() {
+    skip_if_not(file.exists(tree("tools", "site-offline.R")),
+                "the tree that the package was built from is not here")
+    for (package in c("xml2", "jsonlite")) skip_if_not_installed(package)
+    skip_if(Sys.which("pandoc") == "", "no pandoc is installed")
+}
+
+test_that("pages of the site have MathML, and ask for nothing elsewhere", {
+    skip_without_site_tools()
+    site <- small_site(withr::local_tempdir())
+    page <- readLines(file.path(site, "reference", "path.html"))
+    page <- paste(page, collapse = "\n")
+    expect_match(page, "<math display=\"inline\"", fixed = TRUE)
+    expect_match(page, "<math display=\"block\"", fixed = TRUE)
+    expect_match(page, "cat(\"\\\\(no formula\\\\)\")", fixed = TRUE)
+    expect_match(page, "content=\"of \\(\\theta_t\\)\"", fixed = TRUE)
+    expect_no_match(page, "src=\"(https?|file):|href=\"https?:|pkgdown[.]js")
+    home <- readLines(file.path(site, "index.html"))
+    expect_match(paste(home, collapse = "\n"), "href=\"articles/method.html\"",
+                 fixed = TRUE)
+})
+
+test_that("the search of the site finds sections, without a server", {
+    skip_without_site_tools()
+    skip_without_browser()
+    site <- small_site(withr::local_tempdir())
+    browser <- start_browser(withr::local_tempdir())
+    withr::defer(stop_browser(browser))
+    open_page(browser, file.path(site, "reference", "path.html"))
+    expect_identical(on_page(browser, paste0(
+        "(function () { const input = document.querySelector('#search-input');",
+        "input.value = 'CARG'; input.dispatchEvent(new Event('input'));",
+        "return [...document.querySelectorAll('#search-results a')]",
+        ".map((link) => link.getAttribute('href')).join(' '); }())"
+    )), "../index.html ../index.html#install")
+    expect_identical(on_page(browser, paste0(
+        "(function () { const input = document.querySelector('#search-input');",
+        "input.value = 'nowhere'; input.dispatchEvent(new Event('input'));",
+        "return document.querySelector('#search-results').textContent; }())"
+    )), "Nothing found.")
+    complaints <- page_complaints(browser)
+    expect_length(unlist(complaints), 0)
+    open_page(browser, file.path(site, "index.html"))
+    expect_identical(on_page(browser, paste0(
+        "[...document.querySelectorAll('#toc a')]",
+        ".map((link) => link.textContent).join(' | ')"
+    )), "Install | Go on")
+})

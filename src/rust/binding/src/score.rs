@@ -5,12 +5,13 @@ use crate::guard::{guard, Failure, Result};
 use crate::run::run;
 use extendr_api::prelude::*;
 use kliepnet_core::inference::score::{
-    self, LogisticSettings, Moderated, Null, Pair, Scaled, Seen, Units,
+    self, LogisticSettings, Moderated, Null, Pair, Scaled, Seen, Statistics, Units,
 };
 
 extendr_module! {
     mod score;
     fn score_edges;
+    fn moderate_tests;
     fn shuffle_null;
     fn neighbour_tests;
     fn logistic_tests;
@@ -102,6 +103,27 @@ fn score_edges(
     })
 }
 
+/// Moderated variances of tests that were computed elsewhere: a list of `numerator`, `variance`,
+/// `model` and `freedom`, a number for each test.
+#[extendr]
+fn moderate_tests(tests: Robj) -> Robj {
+    guard(|| {
+        let fields = Fields::new(&tests, "tests")?;
+        let statistics = Statistics {
+            numerator: fields.doubles("numerator")?,
+            variance: fields.doubles("variance")?,
+            model: fields.doubles("model")?,
+            freedom: fields.doubles("freedom")?,
+        };
+        let count = statistics.numerator.len();
+        let others = [&statistics.variance, &statistics.model, &statistics.freedom];
+        if others.iter().any(|part| part.len() != count) {
+            return Err(Failure::argument("`tests` has parts of different length"));
+        }
+        moderated_for_r(score::moderate(&statistics))
+    })
+}
+
 fn moderated_for_r(moderated: Moderated) -> Result<Robj> {
     named_list([
         ("z", Robj::from(moderated.z)),
@@ -179,6 +201,9 @@ fn neighbour_tests(
             score::neighbour_tests(&Pair::new(x, y)?, deltas, units.as_ref(), monitor)
         })?;
         named_list([
+            ("variance", Robj::from(tests.statistics.variance)),
+            ("model", Robj::from(tests.statistics.model)),
+            ("freedom", Robj::from(tests.statistics.freedom)),
             ("moderated", moderated_for_r(tests.moderated)?),
             ("chosen", counts([tests.chosen + 1].into_iter())?),
             ("misfit", Robj::from(tests.misfit)),

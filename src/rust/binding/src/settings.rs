@@ -3,6 +3,7 @@
 use crate::convert::{self, unknown, Fields};
 use crate::family::Family;
 use crate::guard::{Failure, Result};
+use kliepnet_core::objective::blocks::Blocks;
 use kliepnet_core::objective::loss::Direction;
 use kliepnet_core::objective::penalty_factor::PenaltyFactors;
 use kliepnet_core::objective::reweight::PenaltyShape;
@@ -25,6 +26,7 @@ pub fn kliep_settings(fields: &Fields) -> Result<Settings> {
         robust: robust(fields)?,
         solver: solver(&fields.string("solver")?)?,
         normalizer: normalizer(&fields.string("normalizer")?)?,
+        most_edges: most_edges(fields)?,
         ..path_settings(fields, fields.level("lambda1")?)?
     })
 }
@@ -77,6 +79,12 @@ fn penalty(fields: &Fields) -> Result<PenaltyShape> {
     }
 }
 
+/// With how many edges the path may end; NULL for the whole of it.
+fn most_edges(fields: &Fields) -> Result<Option<usize>> {
+    let given = fields.optional("most_edges")?;
+    given.map(|value| convert::count(&value, "most_edges")).transpose()
+}
+
 /// The share of outliers that a trimmed fit may leave out.
 fn robust(fields: &Fields) -> Result<f64> {
     let value = fields.double("robust")?;
@@ -92,6 +100,20 @@ pub fn penalty_factor(fields: &Fields, family: &Family) -> Result<PenaltyFactors
         (_, &[single, edge]) => PenaltyFactors::ByKind { single, edge },
         _ => PenaltyFactors::Each(values),
     })
+}
+
+/// The number of every factor's block, counted from 1 with 0 for none, and the share of the penalty on
+/// whole blocks; NULL where there are none.
+pub fn blocks(fields: &Fields) -> Result<Option<Blocks>> {
+    let Some(numbers) = fields.optional("penalty_groups")? else {
+        return Ok(None);
+    };
+    let number = |block: &i32| {
+        usize::try_from(*block).map_err(|_| Failure::argument("`penalty_groups` counts from 0"))
+    };
+    let numbers = convert::integers(&numbers, "penalty_groups")?.iter().map(number);
+    let share = fields.double("group_share")?;
+    Ok(Some(Blocks::new(&numbers.collect::<Result<Vec<usize>>>()?, share)?))
 }
 
 /// Penalties as they may be given, falling.

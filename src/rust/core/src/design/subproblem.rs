@@ -1,6 +1,7 @@
 //! One fit on one design: what every solver is given, and what it gives back.
 
 use crate::design::Design;
+use crate::objective::blocks::BlockPenalties;
 use crate::objective::certificate::Certificate;
 use crate::objective::loss::{Loss, Weights};
 use crate::objective::penalty::{norm, Lambda};
@@ -14,6 +15,8 @@ pub struct Subproblem<'a, D: ?Sized> {
     pub loss: &'a Loss,
     /// Both penalties.
     pub lambda: Lambda,
+    /// Factors that are penalised together; only proximal gradient knows of any.
+    pub blocks: Option<&'a BlockPenalties>,
 }
 
 impl<D: ?Sized> Clone for Subproblem<'_, D> {
@@ -27,7 +30,20 @@ impl<D: ?Sized> Copy for Subproblem<'_, D> {}
 impl<'a, D: Design + ?Sized> Subproblem<'a, D> {
     /// Put the parts together.
     pub fn new(design: &'a D, loss: &'a Loss, lambda: Lambda) -> Self {
-        Self { design, loss, lambda }
+        Self { design, loss, lambda, blocks: None }
+    }
+
+    /// The same with blocks of factors that are penalised together.
+    pub fn with_blocks(self, blocks: &'a BlockPenalties) -> Self {
+        Self { blocks: Some(blocks), ..self }
+    }
+
+    /// Call `one` for every factor that is penalised by itself.
+    pub fn each_alone(&self, one: impl FnMut(usize)) {
+        match self.blocks {
+            Some(blocks) => blocks.alone.iter().copied().for_each(one),
+            None => (0..self.design.groups()).for_each(one),
+        }
     }
 
     /// Evaluate a theta over all factors of the design.
@@ -51,11 +67,14 @@ impl<'a, D: Design + ?Sized> Subproblem<'a, D> {
         let linear: f64 = design.linear().iter().zip(&theta).map(|(g, t)| g * t).sum();
         let objective = weights.log_sums() - linear;
         let mut certificate = Certificate::new(objective, self.lambda.lambda1);
-        for group in 0..design.groups() {
+        self.each_alone(|group| {
             let penalty = self.lambda.penalty(design.weight(group));
             let (theta, xi) = (&theta[design.span(group)], &xi[design.span(group)]);
             certificate.objective += penalty.value(theta);
             certificate.count(&penalty, theta, xi);
+        });
+        for block in self.blocks.iter().flat_map(|all| &all.blocks) {
+            block.certify(&mut certificate, &theta, &xi);
         }
         Point { theta, scores, weights, xi, certificate }
     }
@@ -79,7 +98,9 @@ impl<'a, D: Design + ?Sized> Subproblem<'a, D> {
                 design.weight(group) * size
             }
         };
-        let total: f64 = (0..design.groups()).map(size).sum();
+        let blocks = self.blocks.iter().flat_map(|all| &all.blocks);
+        let mut total: f64 = blocks.map(|block| block.size(theta)).sum();
+        self.each_alone(|group| total += size(group));
         let escape = linear - tops;
         if total > 0.0 {
             escape / total

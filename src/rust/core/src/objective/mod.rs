@@ -6,10 +6,12 @@ pub mod penalty;
 
 pub mod penalty_factor;
 
+pub mod certificate;
+
+pub mod blocks;
+
 pub mod reweight;
 
 pub mod problem;
 
 pub mod gaussian;
-
-pub mod certificate;

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::objective::blocks::Blocks;
 use crate::objective::loss::Loss;
 use crate::objective::penalty_factor::PenaltyFactors;
 use pulp::Simd;
@@ -16,6 +17,8 @@ pub struct Problem {
     pub loss: Loss,
     /// `w_t`.
     pub penalty_factor: Arc<PenaltyFactors>,
+    /// Factors that are penalised together, if any are.
+    pub blocks: Option<Arc<Blocks>>,
 }
 
 impl Problem {
@@ -32,7 +35,15 @@ impl Problem {
                 "penalty factors: a table needs one for each factor".into(),
             ));
         }
-        Ok(Self { features, loss, penalty_factor: Arc::new(penalty_factor) })
+        Ok(Self { features, loss, penalty_factor: Arc::new(penalty_factor), blocks: None })
+    }
+
+    /// The same with blocks of factors that are penalised together.
+    pub fn with_blocks(self, blocks: Option<Blocks>) -> Result<Self> {
+        if let Some(blocks) = &blocks {
+            blocks.validate(self.features.factors())?;
+        }
+        Ok(Self { blocks: blocks.map(Arc::new), ..self })
     }
 
     /// `sum_i alpha_i h_i` of feature k of a factor, h with the terms' signs.

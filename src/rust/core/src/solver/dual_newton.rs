@@ -105,7 +105,7 @@ impl DualNewton {
 
 impl DualProblem<'_> {
     fn try_scores(&self, scores: Vec<f64>) -> Trial {
-        let Subproblem { design, loss, lambda } = self.subproblem;
+        let Subproblem { design, loss, lambda, .. } = self.subproblem;
         let weights = loss.weights(&scores);
         let at = design.dual_point(lambda, self.linear, &weights.alpha);
         let value = -loss.divergence_from_base(&scores, &weights) - at.conjugate;

@@ -84,7 +84,7 @@ impl Fista {
         subproblem: &Subproblem<'_, D>,
         from: &Iterate,
     ) -> Iterate {
-        let Subproblem { design, loss, lambda } = *subproblem;
+        let Subproblem { design, loss, lambda, blocks } = *subproblem;
         let weights = loss.weights(&from.scores);
         let xi = design.xi(&weights.alpha);
         self.lipschitz *= 0.95;
@@ -92,9 +92,12 @@ impl Fista {
             let length = 1.0 / self.lipschitz;
             let mut theta: Vec<f64> =
                 from.theta.iter().zip(&xi).map(|(t, x)| t + length * x).collect();
-            for group in 0..design.groups() {
+            subproblem.each_alone(|group| {
                 let penalty = lambda.penalty(design.weight(group));
                 penalty.prox(length, &mut theta[design.span(group)]);
+            });
+            for block in blocks.iter().flat_map(|all| &all.blocks) {
+                block.prox(length, &mut theta);
             }
             let scores = design.scores(&theta);
             let mut shift: Vec<f64> = scores.iter().zip(&from.scores).map(|(a, b)| a - b).collect();

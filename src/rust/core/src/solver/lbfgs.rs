@@ -160,7 +160,7 @@ impl<D: Design + ?Sized> Dual<'_, D> {
     }
 
     fn evaluate(&self, roots: &[f64]) -> Evaluation {
-        let Subproblem { design, loss, lambda } = self.subproblem;
+        let Subproblem { design, loss, lambda, .. } = self.subproblem;
         let scores = &self.scores(roots);
         let weights = loss.weights(scores);
         let mut theta = design.xi(&weights.alpha);

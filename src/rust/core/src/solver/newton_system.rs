@@ -40,7 +40,7 @@ impl NewtonSystem {
         alpha: &[f64],
         shift: &[f64],
     ) -> Option<Vec<f64>> {
-        let Subproblem { design, loss, lambda } = *subproblem;
+        let Subproblem { design, loss, lambda, .. } = *subproblem;
         let (width, lambda1) = (design.width(), lambda.lambda1);
         let rows = at.theta.iter().filter(|t| **t != 0.0).count();
         if rows == 0 {
@@ -155,7 +155,7 @@ fn by_rows(
     alpha: &[f64],
     shift: &[f64],
 ) -> Option<Vec<f64>> {
-    let Subproblem { design, loss, lambda } = *subproblem;
+    let Subproblem { design, loss, lambda, .. } = *subproblem;
     let count = support.rows();
     let mut system = vec![0.0; count * count];
     let mut solution = vec![0.0; count];

@@ -27,6 +27,8 @@ const TAIL_POINTS: usize = 10;
 /// The tests of all edges at the penalty whose tails are most like those of the null.
 #[derive(Debug, Clone)]
 pub struct NeighbourTests {
+    /// The tests before variances are moderated.
+    pub statistics: Statistics,
     /// The moderated tests.
     pub moderated: Moderated,
     /// Which of the penalties.
@@ -76,14 +78,23 @@ pub fn neighbour_tests(
         let better = misfit.iter().all(|before| now < *before);
         misfit.push(now);
         if better || best.is_none() {
-            best = Some((delta, moderated, x.value, y.value));
+            best = Some((delta, tests, moderated, x.value, y.value));
         }
     }
-    let (chosen, moderated, partial_x, partial_y) =
+    let (chosen, statistics, moderated, partial_x, partial_y) =
         best.ok_or_else(|| Error::Argument("there is no penalty".into()))?;
     let scaled = [x.scaled(chosen), y.scaled(chosen)];
     let sizes = [x.sizes(chosen), y.sizes(chosen)];
-    Ok(NeighbourTests { moderated, chosen, misfit, partial_x, partial_y, scaled, sizes })
+    Ok(NeighbourTests {
+        statistics,
+        moderated,
+        chosen,
+        misfit,
+        partial_x,
+        partial_y,
+        scaled,
+        sizes,
+    })
 }
 
 /// By how much the counts beyond points of the tail differ from those of the null, as shares.

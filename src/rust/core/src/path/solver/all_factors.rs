@@ -71,6 +71,6 @@ impl<D: RowDesign> FindLambdaMax for AllFactors<D> {
             self.fit(f64::MAX, tolerance, monitor)?;
         }
         let xi = self.design.xi(&self.loss.weights(&self.solver.scores).alpha);
-        Ok(first_to_enter(&self.design, &xi))
+        Ok(first_to_enter(&self.design, 0..self.design.groups(), &xi))
     }
 }

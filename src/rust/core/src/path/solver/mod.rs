@@ -12,6 +12,8 @@ mod gaussian;
 
 mod proximal_newton;
 
+mod blocked;
+
 pub use all_factors::AllFactors;
 pub use gaussian::GaussianSolver;
 pub use paper::{Dual, Primal};
@@ -19,10 +21,11 @@ pub use proximal_newton::ProximalNewtonSolver;
 
 use crate::design::by_products::ProductDesign;
 use crate::design::working_set::WorkingSet;
-use crate::design::Design;
+use crate::design::{Design, UpdateDesign};
 use crate::error::Result;
 use crate::features::{Coefficients, Features};
 use crate::monitor::Monitor;
+use crate::objective::blocks::Blocks;
 use crate::objective::certificate::{Certificate, Status, Tolerance};
 use crate::objective::penalty::{norm, Lambda};
 use crate::objective::penalty_factor::PenaltyFactors;
@@ -30,6 +33,7 @@ use crate::objective::problem::Problem;
 use crate::path::grid::LambdaStep;
 use crate::path::settings::Settings;
 use crate::solver::{Solved, Stop};
+use blocked::Blocked;
 use sparse_then_dense::SparseThenDense;
 use std::sync::Arc;
 use working_set::WorkingSetSolver;
@@ -129,9 +133,9 @@ pub trait FindLambdaMax: PathSolver {
     fn lambda_max(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64>;
 }
 
-/// The lambda2 below which the first penalised factor is not zero, from minus the gradient at a fit of
-/// the unpenalised ones.
-pub fn first_to_enter(design: &dyn Design, xi: &[f64]) -> f64 {
+/// The lambda2 below which the first penalised one of these factors is not zero, from minus the
+/// gradient at a fit of the unpenalised ones.
+pub fn first_to_enter(design: &dyn Design, groups: impl Iterator<Item = usize>, xi: &[f64]) -> f64 {
     let ratio = |group| {
         let weight = design.weight(group);
         if weight > 0.0 {
@@ -140,7 +144,7 @@ pub fn first_to_enter(design: &dyn Design, xi: &[f64]) -> f64 {
             0.0
         }
     };
-    (0..design.groups()).map(ratio).fold(0.0, f64::max)
+    groups.map(ratio).fold(0.0, f64::max)
 }
 
 /// What a path asks of its default solver.
@@ -163,12 +167,17 @@ impl<T: FindLambdaMax + UpdateProblem + 'static> DefaultSolver for T {
 
 /// The default for a problem of this size.
 pub fn default_solver(problem: &Problem, limits: Limits) -> Box<dyn DefaultSolver> {
+    if let Some(blocks) = &problem.blocks {
+        return match &problem.features {
+            Features::Products(products) => {
+                blocked(problem, ProductDesign::new(problem, products), blocks, limits)
+            }
+            _ => blocked(problem, all_stored(problem), blocks, limits),
+        };
+    }
     let factors = problem.features.factors();
     let Features::Products(products) = &problem.features else {
-        // Features that cost much to compute: store them all.
-        let mut set = WorkingSet::new(&problem.loss);
-        set.activate(problem, 0..factors);
-        return Box::new(AllFactors::new(&problem.loss, set, limits));
+        return Box::new(AllFactors::new(&problem.loss, all_stored(problem), limits));
     };
     let cost = ProductDesign::cost(problem, products);
     let many_scores = problem.loss.scores() >= factors;
@@ -179,4 +188,20 @@ pub fn default_solver(problem: &Problem, limits: Limits) -> Box<dyn DefaultSolve
     } else {
         Box::new(WorkingSetSolver::new(problem, products, limits))
     }
+}
+
+/// Features that cost much to compute: store them all.
+fn all_stored(problem: &Problem) -> WorkingSet {
+    let mut set = WorkingSet::new(&problem.loss);
+    set.activate(problem, 0..problem.features.factors());
+    set
+}
+
+fn blocked<D: UpdateDesign + 'static>(
+    problem: &Problem,
+    design: D,
+    blocks: &Arc<Blocks>,
+    limits: Limits,
+) -> Box<dyn DefaultSolver> {
+    Box::new(Blocked::new(&problem.loss, design, blocks.clone(), limits))
 }

@@ -47,6 +47,6 @@ impl<D: RowDesign> PathSolver for ProximalNewtonSolver<'_, D> {
 impl<D: RowDesign> FindLambdaMax for ProximalNewtonSolver<'_, D> {
     fn lambda_max(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64> {
         let xi = self.run(f64::MAX, tolerance, monitor)?.point.xi;
-        Ok(first_to_enter(&self.design, &xi))
+        Ok(first_to_enter(&self.design, 0..self.design.groups(), &xi))
     }
 }
