@@ -259,7 +259,10 @@ complete_pairs <- function(pair) {
 
 check_design <- function(design, n) {
     if (!is.null(design$strata)) check_strata(design$strata)
-    if (!is.null(design$pair)) check_pair_labels(design$pair)
+    if (!is.null(design$pair)) {
+        check_pair_labels(design$pair)
+        stop_torn(design$pair, design$strata, "pair")
+    }
     if (is.null(design$unit)) return(invisible())
     check_unit_labels(design$unit, design$strata)
     units <- vapply(design$unit[c("x", "y")], n_distinct, 1L)
@@ -332,16 +335,22 @@ check_unit_labels <- function(unit, strata, least = 3L) {
                          "from fewer: collect more of them.")
         )
     }
+    stop_torn(unit, strata, "unit")
+}
+
+# What changes places as a whole lies in one stratum.
+stop_torn <- function(label, strata, what) {
     if (is.null(strata)) return(invisible())
     of <- function(labels) c(labels$x, labels$y)
-    strata <- split(of(strata), of(unit))
+    strata <- split(of(strata), of(label))
     torn <- names(strata)[vapply(strata, n_distinct, 1L) > 1L]
     if (length(torn) == 0L) return(invisible())
     stop_kliep(
         "design",
-        paste0(count_of(length(torn), "unit"), " in several strata: ",
+        paste0(count_of(length(torn), what), " in several strata: ",
                name_some(torn), "."),
-        hint = "A unit changes places as a whole, and so within one stratum."
+        hint = paste0("A ", what, " changes places as a whole, and so within ",
+                      "one stratum.")
     )
 }
 

@@ -137,8 +137,8 @@ notice_counts <- function(samples, features) {
         paste0("The values are counts, up to ",
                format(largest, big.mark = ",", scientific = FALSE),
                ": a few large ones may decide the fit."),
-        hint = paste("Use `feat_nonparanormal()` or `kliep_auto()`, which go by",
-                     "ranks, or fit `log1p()` of them.")
+        hint = paste("Use `feat_nonparanormal()` or `kliep_auto()`, which go",
+                     "by ranks, or fit `log1p()` of them.")
     )
 }
 

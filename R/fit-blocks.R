@@ -11,18 +11,24 @@ check_penalty_groups <- function(penalty_groups, group_share, spec) {
                           format(share), "."))
     }
     if (is.null(penalty_groups)) return(NULL)
-    labels <- is.atomic(penalty_groups) && is.null(dim(penalty_groups)) &&
-        length(penalty_groups) > 1L
-    edges <- is.data.frame(penalty_groups) &&
-        all(c("from", "to", "group") %in% names(penalty_groups))
-    sets <- is.list(penalty_groups) && !is.data.frame(penalty_groups) &&
-        length(penalty_groups) > 0L &&
-        all(vapply(penalty_groups, function(set) {
-            is.character(set) && length(set) > 0L && !anyNA(set)
-        }, NA))
-    if (!labels && !edges && !sets) stop_group_shape(penalty_groups)
+    if (!is_group_shape(penalty_groups)) stop_group_shape(penalty_groups)
     stop_group_setting(spec)
     penalty_groups
+}
+
+# Labels, edges with their groups, or sets of variables.
+is_group_shape <- function(groups) {
+    if (is.data.frame(groups)) {
+        return(all(c("from", "to", "group") %in% names(groups)))
+    }
+    if (!is.list(groups)) {
+        return(is.atomic(groups) && is.null(dim(groups)) && length(groups) > 1L)
+    }
+    length(groups) > 0L && all(vapply(groups, is_variable_set, NA))
+}
+
+is_variable_set <- function(set) {
+    is.character(set) && length(set) > 0L && !anyNA(set)
 }
 
 stop_group_shape <- function(penalty_groups) {
@@ -147,6 +153,7 @@ stop_unknown_variables <- function(names, variables) {
 }
 
 stop_two_groups <- function(edge) {
+    edge <- sort(edge)
     stop_kliep(
         "penalty_groups",
         paste0("The edge between ", name_some(edge[1L]), " and ",

@@ -250,7 +250,6 @@
 kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                        lambda2 = NULL, nlambda = 50, lambda_min_ratio = NULL,
                        penalty_factor = NULL, penalty_groups = NULL,
-                       group_share = 0.5,
                        penalty = c("group_lasso", "adaptive", "mcp"),
                        gamma = NULL, robust = 0,
                        standardize = c("within", "pooled", "none"),
@@ -258,7 +257,10 @@ kliep_path <- function(x, y = NULL, features = feat_gaussian(), lambda1 = 0.1,
                        normalizer = c("auto", "gaussian", "empirical"),
                        solver = c("auto", "primal", "dual"),
                        control = kliep_control(),
-                       progress = interactive(), spec = NULL, ..., lambda) {
+                       progress = interactive(), spec = NULL, ...,
+                       group_share = 0.5, lambda) {
+    # `group_share` stands after the dots: before them, R would take `group`,
+    # which divides a table, for short for it.
     call <- match.call()
     refuse_lambda(!missing(lambda), names(formals()), "kliep_path")
     given <- given_settings()

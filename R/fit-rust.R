@@ -9,9 +9,15 @@ rust_fit_path <- function(x, y, features, settings, on_progress = NULL) {
                     shield_progress(on_progress)))
 }
 
-rust_score_path <- function(samples, new, features, settings) {
-    call_rust(.Call(wrap__score_path, samples$x, samples$y, new$x, new$y,
-                    features, settings))
+# Several at once: a list with one value, or failure, for each of `samples`.
+rust_fit_paths <- function(samples, features, settings) {
+    call_rust(.Call(wrap__fit_paths, lapply(samples, unname), features,
+                    settings))
+}
+
+rust_score_paths <- function(samples, features, settings) {
+    call_rust(.Call(wrap__score_paths, lapply(samples, unname), features,
+                    settings))
 }
 
 rust_feature_scores <- function(newdata, scaling, features, coefficients,

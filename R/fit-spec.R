@@ -223,6 +223,8 @@ rust_settings <- function(spec, n_factors, n) {
     # Where the first fit of an adaptive penalty is taken: three quarters down
     # the default grid, on its log scale.
     settings$first_share <- ratio^0.75
+    # With how many edges a path may end.
+    settings["most_edges"] <- list(NULL)
     c(settings, spec$control[c("tol", "max_iter", "threads")])
 }
 

@@ -9,7 +9,7 @@
 #' so.
 #'
 #' @section What is chosen:
-#' A data frame with columns that are no numbers, or with two-valued columns
+#' A data frame with columns that are not numeric, or with two-valued columns
 #' beside others: [feat_mixed()], which has features for each type of column.
 #' Columns that all have two values: [feat_ising()]. Numeric columns:
 #' [feat_nonparanormal()], products of normal scores. Ranks within each sample

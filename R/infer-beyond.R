@@ -10,7 +10,7 @@
 # In ranks of each sample, margins make no difference, but an unchanged edge
 # beside a changed one may differ, since its variable has another margin. In
 # ranks of both samples together it is the other way round. An edge counts where
-# it differs in both: the larger of its p-values.
+# it differs in both: what is found by the first is tested again by the second.
 beyond_q_values <- function(samples, found, shuffles, control, level = 0.1,
                             on_progress = NULL) {
     d <- length(samples$variables)
@@ -22,12 +22,20 @@ beyond_q_values <- function(samples, found, shuffles, control, level = 0.1,
         beyond_p_values(samples, found, drawn, control, level, ...)
     }
     own <- of(on_progress = on_progress)
-    p_value <- own$p_value
-    # Where ranks of each sample find nothing, those of both are not needed.
-    if (own$global <= 0.2 && any(stats::p.adjust(p_value, "BH") <= 0.2)) {
-        p_value <- pmax(p_value, of(pooled = TRUE)$p_value)
+    q_value <- stats::p.adjust(own$p_value, "BH")
+    if (own$global <= level && any(q_value <= level)) {
+        q_value <- confirm(q_value, of(pooled = TRUE)$p_value, level)
     }
-    pmax(stats::p.adjust(p_value, "BH"), own$global)
+    pmax(q_value, own$global)
+}
+
+# The q-values of a second test of what the first has found, adjusted for as
+# many, where they are larger.
+confirm <- function(q_value, p_value, level) {
+    found <- which(q_value <= level)
+    q_value[found] <- pmax(q_value[found],
+                           stats::p.adjust(p_value[found], "BH"))
+    q_value
 }
 
 # Tables of more numbers take seconds, and memory for each of them four times.
@@ -216,7 +224,7 @@ grow_support <- function(model, support, null, control, level) {
 # ---- what is said ----------------------------------------------------------
 
 beyond_edges <- function(x) {
-    x$estimates[which(x$estimates$q_beyond <= x$fdr), ]
+    x$estimates[which(x$estimates$q_beyond <= x$fdr), , drop = FALSE]
 }
 
 # A sentence where there are such edges, or NULL.

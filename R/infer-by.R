@@ -27,12 +27,13 @@
 #' Every cell type is tested as [kliep_infer()] tests two samples, with shuffles
 #' of its own. `q_value` is adjusted by the method of Benjamini and Hochberg
 #' over all edges of all cell types; a change is reported where it is at most
-#' `fdr`, the test of no change in its cell type is, and so is that of no change
-#' in any, which combines these by Cauchy's distribution. The rate holds for all
-#' that is reported together. In one cell type, chosen after looking at all, it
-#' may be larger: `found$fits[["T cell"]]` has the q-values of that type by
-#' itself, for who had chosen it beforehand. `$omnibus` has a test for each edge
-#' of a change in any cell type.
+#' `fdr`, and so is the p-value of no change at all in its cell type. (`$global`
+#' combines these over cell types by the method of Simes, and decides nothing:
+#' with many types and few shuffles it cannot become small.) The rate holds for
+#' all that is reported together. In one cell type, chosen after looking at all,
+#' it may be larger: `found$fits[["T cell"]]` has the q-values of that type by
+#' itself, for a type that was chosen beforehand. `$omnibus` has a test for each
+#' edge of a change in any cell type.
 #'
 #' @section What is left out:
 #' A cell type with too few cells or donors in a condition is left out, with a
@@ -189,7 +190,7 @@ keep_possible <- function(parts, work) {
 
 warn_left_out <- function(left_out) {
     if (nrow(left_out) == 0L) return(invisible())
-    reason <- sub("\n.*", "", left_out$reason)
+    reason <- sub("[.]?(\n.*)?$", "", left_out$reason)
     warn_kliep(
         "left_out",
         paste0("Left out: ", paste0("`", left_out$contrast, "` (", reason, ")",
@@ -206,7 +207,8 @@ new_kliep_by <- function(fits, found, conditions, left_out, how) {
     table <- data.frame(contrast = parts, x = conditions[["x"]],
                         y = conditions[["y"]])
     by <- factor(as.character(found$by), parts)
-    result <- new_kliep_groups(fits, table, by, how, how$call)
+    result <- new_kliep_groups(fits, table, by, how, how$call,
+                               gate = FALSE)
     units <- lapply(fits, function(fit) units_of(fit$samples$design))
     if (!is.null(units[[1L]])) {
         at <- match("n_y", names(result$contrasts))
@@ -217,15 +219,24 @@ new_kliep_by <- function(fits, found, conditions, left_out, how) {
             result$contrasts[-seq_len(at)], row.names = NULL
         )
     }
-    named <- table
-    named$x <- paste0(table$contrast, ", ", table$x)
-    named$y <- paste0(table$contrast, ", ", table$y)
-    result$profiles <- group_profiles(fits, named)
+    result$profiles <- part_profiles(fits, conditions)
     result$odd <- NULL
     result$conditions <- conditions
     result$left_out <- left_out
     class(result) <- c("kliep_by", class(result))
     result
+}
+
+# The partial correlation of every edge in both conditions of every part.
+part_profiles <- function(fits, conditions) {
+    if (is.null(fits[[1L]]$estimates$partial_x)) return(NULL)
+    parts <- Map(function(fit, part) {
+        found <- fit$estimates
+        data.frame(contrast = part, found[c("from", "to")],
+                   group = rep(unname(conditions), each = nrow(found)),
+                   partial = c(found$partial_x, found$partial_y))
+    }, fits, names(fits))
+    do.call(rbind, unname(parts))
 }
 
 units_of <- function(design) {

@@ -82,12 +82,17 @@
 #' of one of its variables does: `standardize = "none"` or `"pooled"` compares
 #' coefficients in one scale for both samples.
 #'
-#' With many coefficients for each edge that scale shows: on [sim_diamond()]
-#' with 9 variables, 500 observations in each sample and `feat_polynomial(4)`, 6
-#' coefficients for each edge, more than a fifth of the edges reported at
-#' `fdr = 0.1` were false, many of them unchanged edges beside changed ones.
-#' With `standardize = "pooled"` the rate was kept. See
-#' `vignette("calibration")`.
+#' With several coefficients for each edge that scale shows, since one change
+#' gives its variables other margins, in whose units unchanged edges beside it
+#' differ. So edges that are found in units of each sample are tested again in
+#' units of both (`standardize = "pooled"`), where other means and scales would
+#' look like a change, and have the larger of both q-values, the second adjusted
+#' for as many edges as were found. `vignette("calibration")` has how often what
+#' is reported on [sim_diamond()] is false.
+#'
+#' Where a tenth of the observations does not suffice for all edges that are
+#' found, [print()] says so: then tests of unchanged edges beside them are not
+#' valid.
 #'
 #' Fitted coefficients use up observations, and statistics are reduced by the
 #' share that they use (Sur, Chen and Candes 2019).
@@ -123,17 +128,18 @@
 #' polynomials of normal scores with \eqn{i + j} up to 4, the product
 #' \eqn{z_u z_v}{z_u z_v} projected out. They are tested by their score in a
 #' logistic regression (see above) on the products of the edges that changed,
-#' and on all features of edges that this test has found before, strongest first;
-#' each of these is tested with itself left out. The null distribution comes
-#' from the same number of shuffles.
+#' and on all features of edges that this test has found before, strongest
+#' first; each of these is tested with itself left out. The null distribution
+#' comes from the same number of shuffles.
 #'
 #' In ranks of each sample a change of one edge changes the margins of its
 #' variables, and with them how its unchanged neighbours look; in ranks of both
-#' samples together, other scales or margins look like a change. An edge has the
-#' larger of its p-values in both units. No `q_beyond` is below the p-value of
-#' no such change at all. Where the table of features would have more than
-#' ten million numbers (100 variables with 330 observations in all, 50 with
-#' 1,300), `q_beyond` is `NA`.
+#' samples together, other scales or margins look like a change. So edges that
+#' are found by the first are tested again by the second, and have the larger of
+#' both q-values, the second adjusted for as many edges as were found. No
+#' `q_beyond` is below the p-value of no such change at all. Where the table of
+#' features would have more than ten million numbers (100 variables with 330
+#' observations in all, 50 with 1,300), `q_beyond` is `NA`.
 #'
 #' @section Designs:
 #' Covariates, strata, units and pairs are described by arguments of
@@ -460,7 +466,7 @@ say_changes <- function(x) {
                "false discovery rate of ", format(x$fdr), " expect at most ",
                format(signif(changed * x$fdr, 2L)), " of them to be false.")
     }
-    paste(c(said, say_shift(x), say_beyond(x)), collapse = " ")
+    paste(c(said, say_full(x), say_shift(x), say_beyond(x)), collapse = " ")
 }
 
 #' @export

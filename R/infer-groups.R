@@ -23,8 +23,9 @@
 #'       \tan\{(\tfrac12 - p_{ec}) \pi\}.}{
 #'       p_e = 1/2 - atan(mean_c tan((1/2 - p_ec) pi)) / pi.}
 #' * *No difference at all.* `$global` combines the p-values of no change of all
-#'   contrasts likewise. Where it is above `fdr`, nothing is reported; nor is
-#'   anything in a contrast whose own is.
+#'   contrasts by the method of Simes (the smallest of them as adjusted by that
+#'   of Benjamini and Hochberg). Where it is above `fdr`, nothing is reported;
+#'   nor is anything in a contrast whose own is.
 #' * *Trend.* For an ordered factor with levels \eqn{1, \ldots, K}{1, ..., K}
 #'   the contrasts with one group \eqn{r} have estimates \eqn{D_g = T_g - T_r}
 #'   of the change of every edge. The trend is \eqn{\sum_g w_g D_g / \sum_g
@@ -194,14 +195,16 @@ group_spec <- function(spec, samples) {
 
 # ---- the result ------------------------------------------------------------
 
-# The only place the class is set.
-new_kliep_groups <- function(fits, table, group, how, call) {
+# The only place the class is set. `gate` is whether the test of no difference
+# at all, over all contrasts, has to come first.
+new_kliep_groups <- function(fits, table, group, how, call, gate = TRUE) {
     names(fits) <- table$contrast
     estimates <- contrast_estimates(fits)
     single <- vapply(fits, function(fit) fit$global$p_value, 1)
-    global <- combine_cauchy(rbind(single))
+    global <- combine_simes(single)
     estimates$q_value <- stats::p.adjust(estimates$p_value, "BH")
-    estimates$changed <- estimates$q_value <= how$fdr & global <= how$fdr &
+    first <- if (gate) global else 0
+    estimates$changed <- estimates$q_value <= how$fdr & first <= how$fdr &
         single[estimates$contrast] <= how$fdr
     table$n_x <- vapply(fits, function(fit) fit$n[["x"]], 1L)
     table$n_y <- vapply(fits, function(fit) fit$n[["y"]], 1L)
@@ -214,7 +217,7 @@ new_kliep_groups <- function(fits, table, group, how, call) {
             estimates = estimates[c("contrast", "from", "to", "estimate", "se",
                                     "lower", "upper", "p_value", "q_value",
                                     "changed")],
-            omnibus = omnibus_table(fits, table, group, global, how$fdr),
+            omnibus = omnibus_table(fits, table, group, first, how$fdr),
             contrasts = table, profiles = group_profiles(fits, table),
             odd = odd_groups(estimates, table), global = global,
             groups = table_of(group), fdr = how$fdr, level = how$level,
@@ -238,6 +241,12 @@ contrast_estimates <- function(fits) {
     table <- do.call(rbind, unname(parts))
     rownames(table) <- NULL
     table
+}
+
+# P-values of whole contrasts, which come from few shuffles: one of exactly 1
+# must not outweigh all others, as it would with Cauchy's distribution.
+combine_simes <- function(p) {
+    min(stats::p.adjust(p, "BH"))
 }
 
 # P-values in the columns of a matrix, combined row by row.

@@ -12,7 +12,8 @@
 #' @section Method:
 #' With \eqn{D_g = \Omega_{g,1} - \Omega_{g,2}} the change over time in group
 #' \eqn{g}, as [kliep_infer()] estimates it, an edge is tested for
-#' \deqn{\Delta_{ij} = D_{x,ij} - D_{y,ij} = 0.}{Delta_ij = D_x,ij - D_y,ij = 0.}
+#' \deqn{\Delta_{ij} = D_{x,ij} - D_{y,ij} = 0.}{
+#'     Delta_ij = D_x,ij - D_y,ij = 0.}
 #' What differs between the groups at both times alike, and what time changes in
 #' both alike, cancels. Each \eqn{D_g} is estimated given the factors that are
 #' in the support of either group, so that both are treated alike.
@@ -55,10 +56,11 @@
 #' @export
 #' @examples
 #' set.seed(1)
-#' pair <- sim_gaussian(d = 6, n = 300, n_changed = 2, density = 0.4)
-#' # The drug undoes two edges; with placebo nothing changes.
-#' values <- rbind(pair$x, pair$y, pair$y[sample(300), ],
-#'                 pair$y[sample(300), ] + 0.1 * rnorm(1800))
+#' pair <- sim_gaussian(d = 6, n = 300, n_changed = 2, edge = 0.6,
+#'                      change = -1.2)
+#' other <- sim_gaussian(d = 6, n = 300, n_changed = 0)
+#' # The drug changes two edges; with placebo nothing changes.
+#' values <- rbind(pair$x, pair$y, other$x, other$y)
 #' visits <- data.frame(values, arm = rep(c("drug", "placebo"), each = 600),
 #'                      visit = rep(rep(c("after", "before"), each = 300), 2))
 #' kliep_interaction(visits, "arm", "visit", contrast = c("drug", "placebo"),
@@ -71,7 +73,7 @@ kliep_interaction <- function(data, group, time, contrast = NULL, times = NULL,
     dots <- check_group_dots(list(...), "kliep_interaction")
     found <- find_parted(data, time, group, c(group = "`time`", by = "`group`"))
     groups <- check_contrast(contrast, levels(found$by))
-    times <- check_times(times, levels(found$group))
+    times <- check_visits(times, levels(found$group))
     samples <- lapply(groups, function(one) {
         part_samples(found, one, times, dots)
     })
@@ -86,7 +88,7 @@ kliep_interaction <- function(data, group, time, contrast = NULL, times = NULL,
 
 # ---- what is asked for -----------------------------------------------------
 
-check_times <- function(times, levels) {
+check_visits <- function(times, levels) {
     tryCatch(
         check_contrast(times, levels),
         kliep_error = function(condition) {
@@ -114,7 +116,6 @@ ready_cells <- function(samples, spec) {
         )
     }
     refuse_groups(spec)
-    check_within(spec)
     cells <- lapply(samples, function(one) {
         checked <- as_samples(one, spec$features, least = 10L)
         refuse_strata(checked$design)
@@ -123,6 +124,7 @@ ready_cells <- function(samples, spec) {
     })
     refuse_shared(cells)
     spec <- settle_spec(spec, cells$x$variables)
+    check_within(spec)
     n <- vapply(cells, function(one) sum(observations_of(one)), 1L)
     list(spec = spec, n = n, variables = cells$x$variables,
          cells = lapply(cells, function(one) {
@@ -133,9 +135,9 @@ ready_cells <- function(samples, spec) {
 
 refuse_shared <- function(cells) {
     for (what in c("pair", "unit")) {
-        labels <- lapply(cells, function(one) unlist(one$design[[what]][
-            c("x", "y")
-        ]))
+        labels <- lapply(cells, function(one) {
+            unlist(one$design[[what]][c("x", "y")])
+        })
         both <- intersect(labels$x, labels$y)
         if (length(both) == 0L) next
         stop_kliep(

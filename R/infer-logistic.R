@@ -10,25 +10,57 @@
 find_logistic_changes <- function(samples, spec, fdr, shuffles, progress) {
     turned <- comes_second(samples$x, samples$y)
     if (turned) samples <- turn_samples(samples)
-    draw <- progress_bars(progress)
+    drawn <- draw_layout_shuffles(layout_of(samples), shuffles, alike = TRUE)
+    search <- function(spec) {
+        search_groups(samples, spec, drawn, max(fdr, 0.1),
+                      progress_bars(progress))
+    }
+    found <- search(spec)
+    edges <- logistic_edges(found$model, found$chosen, if (turned) -1 else 1)
+    global <- global_p_value(found$null)
+    edges$changed <- global <= fdr & edges$q_value <= fdr
+    if (any(edges$changed & edges$df > 1L) && found$model$within &&
+            !is_mixed(spec$features)) {
+        both <- search(as_spec(spec, list(standardize = "pooled")))
+        edges$q_value <- confirm(
+            edges$q_value, logistic_edges(both$model, both$chosen, 1)$p_value,
+            fdr
+        )
+        edges$changed <- global <= fdr & edges$q_value <= fdr
+    }
+    chosen <- found$chosen
+    list(edges = edges, global = global, fdr = fdr,
+         support = support_pairs(found$model, chosen$support),
+         null = found$null,
+         coefficients = model_coefficients(found$model, chosen$tests,
+                                           if (turned) -1 else 1),
+         diagnostics = list(
+             logistic = c(columns = sum(found$model$sizes),
+                          fitted = chosen$fitted),
+             support_size = nrow(chosen$support), steps = chosen$steps,
+             full = found$full
+         ))
+}
+
+# The tests of all groups given a support of a path with the same features.
+# `full`, whether edges were left outside that belong in.
+search_groups <- function(samples, spec, drawn, level, draw) {
     model <- design_model(feature_model(samples, spec), samples)
-    drawn <- draw_layout_shuffles(model$layout, shuffles, alike = TRUE)
     null <- logistic_null(model, drawn, spec$control, draw("Shuffling"))
     path <- fit_problem(new_problem(screening_spec(spec), samples), samples,
                         on_progress = draw("Screening"))
-    chosen <- choose_support(logistic_given(model, null, spec$control,
-                                            max(fdr, 0.1)), path, null)
-    edges <- logistic_edges(model, chosen, if (turned) -1 else 1)
-    global <- global_p_value(null)
-    edges$changed <- global <= fdr & edges$q_value <= fdr
-    list(edges = edges, global = global, fdr = fdr,
-         support = support_pairs(model, chosen$support), null = null,
-         coefficients = model_coefficients(model, chosen$tests,
-                                           if (turned) -1 else 1),
-         diagnostics = list(
-             logistic = c(columns = sum(model$sizes), fitted = chosen$fitted),
-             support_size = nrow(chosen$support), steps = chosen$steps
-         ))
+    given <- logistic_given(model, null, spec$control, level)
+    chosen <- choose_support(given, path, null)
+    list(model = model, null = null, chosen = chosen,
+         full = any(found_outside(chosen, given)))
+}
+
+# A sentence where the observations do not suffice for the support, or NULL.
+say_full <- function(x) {
+    if (!isTRUE(x$diagnostics$full) || !any(x$estimates$changed)) return(NULL)
+    paste("The observations do not suffice to fit all edges that are found:",
+          "unchanged edges beside changed ones may be among them. Features",
+          "with fewer terms need fewer observations.")
 }
 
 # The path that screens treats both samples alike.
@@ -348,8 +380,8 @@ chisq_tail <- function(statistic, df) {
 # ---- the null --------------------------------------------------------------
 
 # |z| of all factors at the empty support over all shuffles, each given by the
-# units that become x, as shuffle_null() has it. Variables that are standardised in each sample are so in each
-# shuffle.
+# units that become x, as shuffle_null() has it. Variables that are standardised
+# in each sample are so in each shuffle.
 logistic_null <- function(model, shuffles, control, on_progress = NULL) {
     layout <- model$layout
     drawn <- c(list(seq_len(layout$n_x)), shuffles)

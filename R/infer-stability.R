@@ -189,9 +189,11 @@ bound_column <- function(assumption) {
 }
 
 largest_q <- function(threshold, max_false, assumption, n_pairs, n_edges) {
+    halves <- bound_halves(n_pairs)
+    at <- threshold_row(list(threshold = halves / (2 * n_pairs)), threshold)
     bound <- function(q) {
-        bounds <- false_bounds(q, n_pairs, n_edges, bound_column(assumption))
-        bounds[[2L]][threshold_row(bounds, threshold)]
+        false_bounds(q, n_pairs, n_edges, bound_column(assumption),
+                     halves[at])[[2L]]
     }
     if (bound(1) > max_false) {
         stop_kliep(
@@ -228,10 +230,10 @@ least_threshold <- function(bounds, column, max_false, q) {
 # ---- bounds ----------------------------------------------------------------
 
 # The expected number of unlikely edges that are kept, at most, at every
-# threshold that the share of 2 * n_pairs halves can take.
+# threshold that the share of 2 * n_pairs halves can take, or at some.
 false_bounds <- function(q, n_pairs, n_edges,
-                         columns = c("none", "r_concave")) {
-    halves <- seq(n_pairs + 1, 2 * n_pairs)
+                         columns = c("none", "r_concave"),
+                         halves = bound_halves(n_pairs)) {
     threshold <- halves / (2 * n_pairs)
     theta <- q / n_edges
     bounds <- data.frame(threshold = threshold)
@@ -239,33 +241,36 @@ false_bounds <- function(q, n_pairs, n_edges,
         bounds$none <- pmin(n_edges, q * theta / (2 * threshold - 1))
     }
     if ("r_concave" %in% columns) {
-        both <- r_concave_tail(theta^2, n_pairs, -1 / 2)[halves - n_pairs]
-        any <- r_concave_tail(theta, 2 * n_pairs, -1 / 4)[halves]
+        both <- r_concave_tail(theta^2, n_pairs, -1 / 2, halves - n_pairs)
+        any <- r_concave_tail(theta, 2 * n_pairs, -1 / 4, halves)
         bounds$r_concave <- n_edges * pmin(both, any)
     }
     bounds
 }
+
+# More than half of the halves.
+bound_halves <- function(n_pairs) seq(n_pairs + 1, 2 * n_pairs)
 
 # A threshold between two values is as good as the next one up.
 threshold_row <- function(bounds, threshold) {
     which(bounds$threshold >= threshold - 1e-9)[1L]
 }
 
-# The largest P(X >= t / n), t = 1, ..., n, of r-concave distributions (r < 0)
+# The largest P(X >= t / n), t of 1, ..., n, of r-concave distributions (r < 0)
 # on 0, 1/n, ..., 1 with mean `mean`. It is attained where the probabilities
 # are (a + i)^(1/r) for i = 0, ..., k and as much as the mean asks for at
 # k + 1: one distribution for each a, so a line to search. Up to twice the mean
 # nothing better than 1 is claimed.
-r_concave_tail <- function(mean, n, r) {
+r_concave_tail <- function(mean, n, r, t = seq_len(n)) {
     total <- mean * n
-    tail <- rep(1, n)
-    open <- which(seq_len(n) > ceiling(2 * total))
+    tail <- rep(1, length(t))
+    open <- which(t > ceiling(2 * total))
     if (length(open) == 0L) return(tail)
     shapes <- tail_shapes(total, n, r)
     found <- vapply(shapes, tail_of_shape, numeric(n), total = total, n = n,
                     r = r)
     found <- matrix(found, nrow = n)
-    tail[open] <- vapply(open, function(t) {
+    tail[open] <- vapply(t[open], function(t) {
         best <- which.max(found[t, ])
         around <- shapes[pmax(1L, pmin(best + c(-1L, 1L), length(shapes)))]
         refined <- stats::optimize(function(log_shape) {
@@ -282,9 +287,11 @@ tail_shapes <- function(total, n, r) {
     k <- seq(floor(2 * total) + 1, n)
     low <- rep(log(1e-12), length(k))
     high <- rep(log(1e9), length(k))
+    at <- matrix(0:n, length(k), n + 1L, byrow = TRUE)
+    has <- at <= k
     for (halving in 1:60) {
         middle <- (low + high) / 2
-        above <- shape_mean(exp(middle), k, n, r) > total
+        above <- shape_mean(exp(middle), at, has, r) > total
         high <- ifelse(above, middle, high)
         low <- ifelse(above, low, middle)
     }
@@ -293,10 +300,10 @@ tail_shapes <- function(total, n, r) {
     exp(sort(unique(c(high, evenly))))
 }
 
-# The mean of the probabilities (a + i)^(1/r), i = 0, ..., k, for several.
-shape_mean <- function(shape, k, n, r) {
-    at <- matrix(0:n, length(k), n + 1L, byrow = TRUE)
-    height <- ifelse(at <= k, (1 + at / shape)^(1 / r), 0)
+# The mean of the probabilities (a + i)^(1/r), i = 0, ..., k, for several: a row
+# of `at` holds the i, and `has` those up to k.
+shape_mean <- function(shape, at, has, r) {
+    height <- has * (1 + at / shape)^(1 / r)
     rowSums(at * height) / rowSums(height)
 }
 
@@ -326,12 +333,11 @@ name_edges <- function(pair, samples, problem, q) {
     } else {
         draw_layout_halves(layout_of(samples))
     }
-    samples <- samples[c("x", "y")]
-    lapply(1:2, function(half) {
-        first_edges(refit(problem, Map(function(sample, halves) {
-            sample[halves[[half]], , drop = FALSE]
-        }, samples, rows)), q)
+    divided <- lapply(1:2, function(half) {
+        Map(function(sample, halves) sample[halves[[half]], , drop = FALSE],
+            samples[c("x", "y")], rows)
     })
+    lapply(refit_many(problem, divided, most_edges = q), first_edges, q = q)
 }
 
 # Of an odd number one is left out.

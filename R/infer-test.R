@@ -371,10 +371,8 @@ draw_unit_folds <- function(unit, at_x, folds) {
 score_problem <- function(problem, divided, parts) {
     grid <- path_grid(problem, divided)
     samples <- stats::setNames(list(divided), problem$form)
-    folds <- lapply(seq_len(parts$folds), function(fold) {
-        score_fold(list(problem = problem, lambda2 = grid$fitted, fold = fold),
-                   samples, parts)
-    })
+    folds <- score_folds(list(problem = problem, lambda2 = grid$fitted,
+                              folds = seq_len(parts$folds)), samples, parts)
     scores <- pool_folds(folds, length(grid$lambda2))
     list(
         lambda_max = grid$lambda_max,
@@ -392,11 +390,11 @@ score_problem <- function(problem, divided, parts) {
 path_grid <- function(problem, divided) {
     spec <- problem$spec
     if (spec$lambda1 == 0) {
-        path <- refit(problem, divided)
+        path <- refit_many(problem, list(divided))[[1L]]
         return(list(lambda2 = path$lambda2, lambda_max = path$lambda_max,
                     fitted = path$lambda2[fitted_steps(path)]))
     }
-    top <- refit(problem, divided, NULL, nlambda = 1L)$lambda_max
+    top <- refit_many(problem, list(divided), NULL, 1L)[[1L]]$lambda_max
     lambda2 <- spec$lambda2
     if (is.null(lambda2)) {
         ratio <- problem_settings(problem, divided)$lambda_min_ratio
@@ -413,7 +411,7 @@ found_on_path <- function(problem, divided, grid, lambda2, down_to) {
     step <- match(lambda2, grid)
     # One step more: a solver that knows what comes next rounds differently.
     steps <- 1L + max(step, 2L, sum(grid >= min(down_to, lambda2)))
-    path <- refit(problem, divided, utils::head(grid, steps))
+    path <- refit_many(problem, list(divided), utils::head(grid, steps))[[1L]]
     d <- length(path$variables)
     detected <- edge_weights(path, step)
     entries <- edge_entries(path)

@@ -11,7 +11,7 @@ rate_curves <- function(model, edges, support, at, half) {
     pairs <- model$pairs
     variables <- sort(unique(unlist(pairs[c(edges, support), ])))
     part <- model$among(variables)
-    part$serial <- model$serial
+    part$lags <- model$lags
     number <- function(columns) {
         edge_number(lapply(pairs[columns, ], match, variables))
     }

@@ -10,8 +10,8 @@
 # toward(columns), those that all edges give these; hessian(columns), the
 # symmetric part that screens; and curvature(columns, rates), what the noise in
 # the moments themselves adds, for blocks inside. `smoother` is the matrix that
-# smooths the moments of blocks: what it leaves is noise. `serial` is the factor
-# of variances for what blocks have in common with the next ones.
+# smooths the moments of blocks: what it leaves is noise. `lags` are the
+# autocovariances of rows, for what blocks have in common with the next ones.
 
 # ---- windows ---------------------------------------------------------------
 
@@ -60,24 +60,68 @@ noise_left <- function(moments, smoother) {
     (moments - smoother %*% moments) / sqrt(pmax(kept, 1e-3))
 }
 
-# By how much the variance of a sum of blocks exceeds the sum of their
-# variances, as blocks that follow each other are not quite independent: by
-# their autocorrelations at lags 1 to 3 over all edges. A smoother takes slow
-# movements away, and so lowers them in proportion to that very factor.
-serial_factor <- function(model) {
-    noise <- model$local(whole_window(model$blocks))$noise
-    noise <- noise / rep(sqrt(pmax(colMeans(noise^2), 1e-300)),
-                         each = nrow(noise))
-    count <- nrow(noise)
-    left <- stats::cov2cor(tcrossprod(diag(count) - model$smoother))
-    lags <- lapply(1:3, function(lag) {
-        first <- seq_len(count - lag)
-        data.frame(seen = rowMeans(noise[first, , drop = FALSE] *
-                                       noise[first + lag, , drop = FALSE]),
-                   left = left[cbind(first, first + lag)])
-    })
-    sums <- colSums(do.call(rbind, lags)) / count
-    max(1, (1 + 2 * sums[["seen"]]) / (1 + 2 * sums[["left"]]))
+# What rows have in common with the next ones, over many edges: the
+# autocovariances of products of variables, with what drifts taken off, up to
+# the length of a block. A smoother takes the same off every lag, in proportion
+# to the sum of all of them, which is put back.
+serial_lags <- function(values, blocks, smoother) {
+    products <- some_products(values, 300L)
+    means <- unname(rowsum(products, blocks$unit)) / blocks$size
+    left <- products - (smoother %*% means)[blocks$unit, , drop = FALSE]
+    left <- left / rep(sqrt(pmax(colMeans(left^2), 1e-300)), each = nrow(left))
+    n <- nrow(left)
+    most <- min(max(blocks$size), n %/% 10L)
+    lags <- vapply(seq_len(most), function(lag) {
+        sum(left[seq_len(n - lag), ] * left[-seq_len(lag), ]) / length(left)
+    }, 1)
+    taken <- sum(2 * diag(smoother) - blocks$size *
+                     drop(smoother^2 %*% (1 / blocks$size))) / n
+    all <- (1 + 2 * sum(lags)) / max(0.5, 1 - (2 * most + 1) * taken)
+    lags <- c(1, lags) + taken * max(all, 0)
+    structure(lags, left = share_left(lags, blocks, smoother))
+}
+
+# Products of at most `most` pairs, of neighbours first.
+some_products <- function(values, most) {
+    d <- ncol(values)
+    apart <- seq_len(min(d %/% 2L, max(1L, most %/% d)))
+    do.call(cbind, lapply(apart, function(step) {
+        values * values[, (seq_len(d) + step - 1L) %% d + 1L, drop = FALSE]
+    }))
+}
+
+# By how much the variance of a sum of rows with the weights of a window exceeds
+# the sum of the variances of its blocks.
+serial_factor <- function(lags, window, blocks) {
+    if (length(lags) < 2L) return(1)
+    rows <- (window$slope / blocks$size)[blocks$unit]
+    n <- length(rows)
+    at <- seq_along(lags)[-1L] - 1L
+    shared <- vapply(at, function(lag) {
+        sum(rows[seq_len(n - lag)] * rows[-seq_len(lag)])
+    }, 1) / sum(rows^2)
+    of_sum <- lags[1L] + 2 * sum(shared * lags[-1L])
+    of_blocks <- max(block_variance(lags, blocks), 0.1 * lags[1L])
+    max(1, of_sum / of_blocks / attr(lags, "left"))
+}
+
+# Of the mean of a block, in units of that of independent rows: within a block
+# of b rows there are b - k pairs at lag k.
+block_variance <- function(lags, blocks) {
+    at <- seq_along(lags)[-1L] - 1L
+    lags[1L] + 2 * sum(pmax(1 - at / mean(blocks$size), 0) * lags[-1L])
+}
+
+# What a smoother leaves of the variance of blocks, of which each depends on the
+# next, as a share of what it leaves of independent ones.
+share_left <- function(lags, blocks, smoother) {
+    variance <- block_variance(lags, blocks)
+    next_one <- (sum(c(1, rep(2, length(lags) - 1L)) * lags) / variance - 1) / 2
+    next_one <- min(max(next_one, 0), 0.45)
+    count <- nrow(smoother)
+    near <- abs(outer(seq_len(count), seq_len(count), `-`)) == 1
+    left <- diag(count) - smoother
+    sum(left * (left %*% (diag(count) + next_one * near))) / sum(left^2)
 }
 
 # Local lines over half of the span.
@@ -96,7 +140,7 @@ gaussian_model <- function(values, blocks, smoother = drift_smoother(blocks)) {
     bind <- function(part) do.call(rbind, lapply(moments, part))
     model <- new_gaussian_model(bind(function(moment) moment[upper]),
                                 bind(diag), blocks, smoother)
-    model$serial <- serial_factor(model)
+    model$lags <- serial_lags(values, blocks, smoother)
     model
 }
 
@@ -228,7 +272,7 @@ gaussian_curvature <- function(local, inside, columns, rates) {
 # that fields may drift as they like.
 spin_model <- function(values, blocks, smoother = drift_smoother(blocks)) {
     model <- new_spin_model(values, blocks, smoother)
-    model$serial <- serial_factor(model)
+    model$lags <- serial_lags(values, blocks, smoother)
     model
 }
 

@@ -68,37 +68,84 @@ unit_time <- function(time) {
     (time - time[1L]) / (time[length(time)] - time[1L])
 }
 
-# The share of the span on either side that means and variances are smoothed
-# over: as far as the narrowest window that is tested.
-drift_half <- 1 / 8
+# The shares of the span on either side that means and variances may be
+# smoothed over: as far as the narrowest window that is tested, or as good as
+# all of it.
+drift_halves <- c(2, 1 / 4, 1 / 8)
 
 # Every variable less its mean at that time, in units of its standard deviation
 # at that time: both are smoothed by a local line. `drift` has them on a grid.
-remove_drift <- function(values, time, half = drift_half) {
+# Rows that depend on each other wander by themselves: to take that off as if
+# it were drift would leave products that depend on each other over all of the
+# width, so that a variable has the widest line that predicts as well.
+remove_drift <- function(values, time, halves = drift_halves) {
     grid <- seq(0, 1, length.out = 101L)
-    smooth <- line_weights(time, grid, half)
+    lines <- lapply(halves, function(half) line_weights(time, grid, half))
+    unit <- wandering_blocks(values, time)
+    smooth <- function(table) {
+        chosen <- choose_lines(table, unit, time, halves)
+        vapply(seq_len(ncol(table)), function(column) {
+            drop(lines[[chosen[column]]] %*% table[, column])
+        }, numeric(length(grid)))
+    }
     at_rows <- function(fitted) {
         apply(fitted, 2L, function(column) {
             stats::approx(grid, column, time)$y
         })
     }
-    center <- smooth %*% values
+    center <- smooth(values)
     values <- values - at_rows(center)
     # A local line may fall below zero, where no variance is.
     least <- rep(0.1 * colMeans(values^2), each = length(grid))
-    spread <- sqrt(pmax(smooth %*% values^2, least))
+    spread <- sqrt(pmax(smooth(values^2), least))
     list(values = values / at_rows(spread),
          drift = list(at = grid, mean = center, sd = spread))
 }
 
+# Blocks whose means hardly depend on those after the next: at least as long as
+# the sum of the autocorrelations of an autoregression.
+wandering_blocks <- function(values, time) {
+    n <- nrow(values)
+    left <- stats::lm.fit(cbind(1, time), values)$residuals
+    lag <- sum(left[-1L, ] * left[-n, ]) / sum(left^2)
+    lag <- min(max(lag, 0), 0.95)
+    size <- max((1 + lag) / (1 - lag), n / most_blocks)
+    cut_blocks(n, ceiling(min(size, n / least_blocks)))
+}
+
+# Which line each column has: that which predicts the means of blocks best from
+# those that are not next to them, or a wider one that is within two standard
+# errors of it.
+choose_lines <- function(table, unit, time, halves) {
+    size <- tabulate(unit)
+    means <- unname(rowsum(table, unit)) / size
+    at <- as.vector(rowsum(time, unit)) / size
+    near <- abs(outer(seq_along(at), seq_along(at), `-`)) <= 1
+    errors <- lapply(halves, function(half) {
+        (means - line_weights(at, at, half, near) %*% means)^2
+    })
+    score <- vapply(errors, colMeans, numeric(ncol(means)))
+    score <- matrix(score, ncol(means))
+    vapply(seq_len(ncol(means)), function(column) {
+        best <- which.min(score[column, ])
+        worse <- vapply(errors, function(error) {
+            apart <- error[, column] - errors[[best]][, column]
+            mean(apart) > 2 * stats::sd(apart) / sqrt(length(apart))
+        }, NA)
+        which(!worse)[1L]
+    }, 1L)
+}
+
 # The weights of all rows in the local lines through `at`, one row for each.
-# Where rows are sparse, a line reaches as far as the twentieth of them.
-line_weights <- function(time, at, half) {
+# Where rows are sparse, a line reaches as far as the twentieth of them. Those
+# that are `without` (one row for each of `at`) do not count.
+line_weights <- function(time, at, half, without = NULL) {
     near <- min(20L, length(time))
-    weights <- vapply(at, function(center) {
-        apart <- time - center
+    weights <- vapply(seq_along(at), function(row) {
+        apart <- time - at[row]
         reach <- max(half, 1.01 * sort(abs(apart), partial = near)[near])
         kernel <- pmax(1 - (apart / reach)^2, 0)
+        if (!is.null(without)) kernel[without[row, ]] <- 0
         mass <- c(sum(kernel), sum(kernel * apart), sum(kernel * apart^2))
         spread <- mass[1L] * mass[3L] - mass[2L]^2
         # All of them at one time have a mean and no line.

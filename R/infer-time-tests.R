@@ -22,9 +22,11 @@ rates_given <- function(model, window, support) {
         influence <- influence + window$weight[inside] * bent
         usual <- usual + sum(window$weight^2) * colMeans(bent^2)
     }
-    variance <- moderate_variance(model$serial * colSums(influence^2),
-                                  model$serial * usual,
-                                  window_freedom(window, smooth))
+    df <- window_freedom(window, smooth)
+    serial <- serial_factor(model$lags, window, model$blocks) *
+        error_of_variance(model$lags, df[["all"]])
+    influence <- sqrt(serial) * influence
+    variance <- moderate_variance(colSums(influence^2), serial * usual, df)
     list(estimate = solved$numerator / solved$information,
          se = sqrt(variance$value) / solved$information,
          z = z_from_t(solved$numerator / sqrt(variance$value), variance$df),
@@ -67,6 +69,16 @@ window_freedom <- function(window, noise) {
     spread <- max(heavy, 1.5, na.rm = TRUE) - 1
     share <- sum(window$slope^4) / sum(window$slope^2)^2
     c(window = 2 / (share * spread), all = 2 * nrow(noise) / spread)
+}
+
+# Shuffles hold a slope against the very blocks that its variance is taken from.
+# A slope of dependent rows comes in part from what blocks have in common, which
+# is not in their variances, and their error counts as in a t-test: by the share
+# of the variance that dependence makes.
+error_of_variance <- function(lags, df) {
+    if (length(lags) < 2L) return(1)
+    all <- sum(lags[-1L]) * 2 + lags[1L]
+    1 + max(0, 1 - lags[1L] / all) * 2 / max(df - 2, 2)
 }
 
 # The variance in the window, shrunken towards what all blocks have as far as
@@ -169,11 +181,13 @@ shuffled_z <- function(of, slopes) {
     numerator <- crossprod(slopes, of$noise)
     own <- crossprod(slopes^2, of$square)
     share <- colSums(slopes^2)
+    df <- numeric(length(share))
     for (at in seq_along(share)) {
         variance <- moderate_variance(own[at, ], share[at] * of$usual,
                                       of$df[[at]])
-        numerator[at, ] <- z_from_t(numerator[at, ] / sqrt(variance$value),
-                                    variance$df)
+        own[at, ] <- variance$value
+        df[at] <- variance$df
     }
-    numerator
+    # Rows of windows, each with degrees of freedom of its own.
+    z_from_t(numerator / sqrt(own), df)
 }

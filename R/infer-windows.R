@@ -26,6 +26,19 @@
 #' the first observation of each stretch outside the reference, the others
 #' `step` further on, as long as all of a window lies within the stretch.
 #'
+#' Where periods are missing, give `width` as a span of time: windows in which
+#' there is no observation are left out, and `n` of `$windows` tells how many
+#' the others have. A number of observations counts on over a gap.
+#'
+#' @section How long windows are:
+#' A long window has more observations, and averages over what changes within
+#' it. With several values of `width`, series and windows are cut into blocks of
+#' consecutive observations, as long as these depend on each other, and the
+#' correlations of each block are predicted by those of its window without that
+#' block and the two next to it. The width with the smallest mean squared error
+#' is taken, and `$widths` has all of them. This looks at all variables and at
+#' the whole series: a short event hardly counts in it.
+#'
 #' @section Permutation filter:
 #' What cross-validation chooses is seldom sparse. With `n_perm` every window is
 #' tested against the reference by [kliep_test()], which repeats the selection
@@ -65,7 +78,8 @@
 #'   data frame of observations that are not in the series.
 #' @param width,step How long windows are, and how far apart they begin: numbers
 #'   of observations, or spans of time ([difftime()]) if `time` has dates or
-#'   times of day. Windows overlap where `step` is smaller than `width`.
+#'   times of day. Windows overlap where `step` is smaller than `width`. Of
+#'   several widths the one that predicts best is taken; see below.
 #' @param spec The estimator, as for [kliep_select()].
 #' @param ... Settings of [kliep_spec()] by name, which replace those of `spec`,
 #'   such as `features`, `nlambda` or `control`, or the arguments of another
@@ -102,6 +116,8 @@
 #'   * `fits`: the chosen fit of each window, `NULL` if it failed;
 #'   * `reference`: a list with the number of its observations `n`, and `start`
 #'     and `end` if it is one stretch of the series;
+#'   * `widths`: with several values of `width`, a data frame with `width`,
+#'     `score` (the mean squared error of prediction) and `chosen`;
 #'   * `failures`: the windows that failed, with `message` and `seed`.
 #' @inherit kliep_path references
 #' @seealso [sim_keywords()] for series with an event at a known time.
@@ -142,7 +158,10 @@ kliep_windows <- function(series, reference, width, step = width, spec = NULL,
     parts <- do.call(divide_series, c(
         list(check_series(series, time), reference), list(...)[about]
     ), quote = TRUE)
-    places <- lay_windows(parts, width, step)
+    chosen <- choose_width(parts, width, window_features(candidates))
+    parts$widths <- chosen$widths
+    if (missing(step)) step <- chosen$width
+    places <- lay_windows(parts, chosen$width, step)
     check_window_fits(candidates, design, parts, places[[1L]], test)
     done <- run_replicates(
         places, fit_window, values = parts$x, reference = parts$y,
@@ -152,6 +171,12 @@ kliep_windows <- function(series, reference, width, step = width, spec = NULL,
         progress = progress
     )
     new_kliep_windows(done, places, parts, test, candidates, call)
+}
+
+# Those of the estimator, or of a baseline plain correlations.
+window_features <- function(candidates) {
+    spec <- candidates[[1L]]$spec
+    if (is.null(spec)) feat_gaussian() else spec$features
 }
 
 # ---- fits ------------------------------------------------------------------
@@ -265,6 +290,7 @@ new_kliep_windows <- function(done, places, parts, test, candidates, call) {
             fits = fits,
             reference = parts$reference,
             variables = series_variables(parts$x),
+            widths = parts$widths,
             method = candidates[[1L]]$method,
             n_perm = test$n_perm,
             alpha = test$alpha,
@@ -392,6 +418,9 @@ format.kliep_windows <- function(x, ...) {
                if (!is.null(reference$start))
                    paste0(", from ", format(reference$start), " to ",
                           format(reference$end))),
+        if (!is.null(x$widths))
+            paste0("  width      ", format(x$widths$width[x$widths$chosen]),
+                   ", the best of ", nrow(x$widths), " in predicting"),
         if (x$method != "kliep") paste0("  method     ", x$method),
         if (!is.null(x$fdr))
             paste0("  reported   at a false discovery rate of ", format(x$fdr),

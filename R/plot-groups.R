@@ -38,7 +38,11 @@ profile_lines <- function(object, most) {
     table$edge <- edge_label(table$from, table$to)
     table <- table[table$edge %in% first & table$group != "rest", ]
     table$edge <- factor(table$edge, first)
-    table$group <- factor(table$group, object$groups$group)
+    # Of cell types, each has its own line over the two conditions.
+    parted <- inherits(object, "kliep_by")
+    table$group <- factor(table$group, if (parted) rev(object$conditions) else
+        object$groups$group)
+    table$line <- if (parted) table$contrast else ""
     table
 }
 
@@ -50,9 +54,10 @@ profile_lines <- function(object, most) {
 #' `type = "contrasts"` draws a panel for each contrast, with the estimates and
 #' point-wise intervals of the edges that differ most; those that are reported
 #' are coloured. `type = "edges"` draws a panel for each of these edges, with
-#' its partial correlation in every group.
+#' its partial correlation in every group, or for [kliep_by()] in both
+#' conditions and every cell type.
 #'
-#' @param object,x The result of [kliep_groups()].
+#' @param object,x The result of [kliep_groups()] or [kliep_by()].
 #' @param type What to draw.
 #' @param max_edges The most edges to draw; `NULL` is 20, or for `"edges"` 9.
 #' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
@@ -90,13 +95,17 @@ autoplot.kliep_groups <- function(object, type = c("contrasts", "edges"),
 }
 
 draw_profiles <- function(lines) {
+    several <- n_distinct(lines$line) > 1L
     ggplot2::ggplot(lines, ggplot2::aes(.data$group, .data$partial,
-                                        group = .data$edge)) +
+                                        group = .data$line,
+                                        colour = .data$line)) +
         ggplot2::geom_hline(yintercept = 0, colour = "grey60") +
-        ggplot2::geom_line(colour = "grey40") +
+        ggplot2::geom_line() +
         ggplot2::geom_point(size = 1.5) +
         ggplot2::facet_wrap(ggplot2::vars(.data$edge)) +
-        ggplot2::labs(x = NULL, y = "partial correlation") +
+        (if (several) ggplot2::scale_colour_viridis_d(end = 0.85) else
+            ggplot2::scale_colour_manual(values = "grey30", guide = "none")) +
+        ggplot2::labs(x = NULL, y = "partial correlation", colour = NULL) +
         theme_kliepnet()
 }
 

@@ -62,6 +62,7 @@ report_cuts <- function(fit, table) {
             table$p_adjusted,
         kliep_stability = table$probability,
         kliep_windows = table$windows,
+        kliep_time = pmax(table$q_value, fit$global$p_value),
         seq_len(nrow(table))
     )
 }
@@ -92,6 +93,8 @@ report_control <- function(fit, n) {
             "found in %s or more windows",
             rev(seq_len(max(1L, nrow(fit$windows)))), 1, at_least = TRUE
         ),
+        # Edges beyond the rate that was asked for have no curves.
+        kliep_time = rate_control(fit$fdr, most = fit$fdr),
         rank_control(n)
     )
 }
@@ -106,9 +109,10 @@ new_control <- function(label, says, stops, begin, at_least = FALSE,
 error_rates <- c(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25,
                  0.3, 0.4, 0.5)
 
-rate_control <- function(fdr) {
+rate_control <- function(fdr, most = 1) {
+    stops <- sort(unique(c(fdr, error_rates)))
     new_control("False discovery rate", "at a false discovery rate of %s",
-                sort(unique(c(fdr, error_rates))), fdr, expects = TRUE)
+                stops[stops <= most], fdr, expects = TRUE)
 }
 
 test_control <- function(fit) {
@@ -160,6 +164,10 @@ say_control <- function(fit) {
         kliep_windows = paste(
             "The slider counts windows. How often an edge is found is not an",
             "error rate, as windows may overlap."
+        ),
+        kliep_time = paste(
+            "The slider sets the false discovery rate, up to the one that was",
+            "asked for: the expected share of false edges among those shown."
         ),
         paste0(
             "This result has no q-values: the slider counts edges by rank, ",
@@ -290,6 +298,10 @@ edge_correlations <- function(samples, from, to, features) {
 # What to say below the observations.
 say_evidence <- function(fit, evidence) {
     if (is.null(evidence)) {
+        if (inherits(fit, "kliep_time")) return(paste(
+            "A drift does not keep its observations. The curves below show the",
+            "rate of each edge over time."
+        ))
         return(if (inherits(fit, "kliep_windows")) paste(
             "Windows do not keep their observations: `kliep_infer()` of one",
             "window and the reference does."
@@ -325,6 +337,7 @@ report_json <- function(fit, found, graph, evidence) {
 # What the two samples are called.
 condition_names <- function(fit) {
     if (inherits(fit, "kliep_windows")) return(c("the window", "the reference"))
+    if (inherits(fit, "kliep_time")) return(c("later rows", "earlier rows"))
     if (is.null(fit$conditions)) return(c("x", "y"))
     as.character(fit$conditions[c("x", "y")])
 }

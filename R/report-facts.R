@@ -4,6 +4,7 @@
 # What was compared, what was found, and what that is worth.
 report_summary <- function(fit, lambda2 = NULL) {
     if (inherits(fit, "kliep_windows")) return(summarise_windows(fit))
+    if (inherits(fit, "kliep_time")) return(summarise_drift(fit))
     path <- path_of(fit)
     paste0(
         if (is.null(fit$conditions)) "Two samples" else
@@ -28,8 +29,11 @@ say_found <- function(fit, lambda2) {
             format(fit$expected_false, digits = 2L), " of them to be false.",
             say_hub(fit)
         ),
-        kliep_infer = paste0(say_reported(fit, found), " ", say_global(fit),
-                             say_hub(fit)),
+        kliep_infer = paste0(
+            paste(c(say_reported(fit, found), say_full(fit), say_beyond(fit),
+                    say_global(fit)), collapse = " "),
+            say_hub(fit)
+        ),
         kliep_debias = paste0(
             found, " changed at a false discovery rate of ",
             format(1 - fit$level), ".", say_hub(fit)
@@ -43,8 +47,8 @@ say_found <- function(fit, lambda2) {
         paste0(
             found, " detected at lambda2 = ",
             format(lambda2_of(fit, lambda2), digits = 3L), ". A path ranks ",
-            "edges; where to cut the ranking, and whether anything changed at ",
-            "all, it does not say", say_judge(path_of(fit))
+            "edges. It does not say where to cut the ranking, or whether ",
+            "anything changed at all", say_judge(path_of(fit))
         )
     )
 }
@@ -92,14 +96,17 @@ summarise_windows <- function(fit) {
         count_of(length(fit$variables), "variable"), ": ",
         count_of(nrow(table), "edge"), " in ",
         sum(fit$windows$n_edges > 0, na.rm = TRUE), " of these windows.",
-        if (fit$n_perm > 0) paste0(
+        if (!is.null(fit$fdr)) paste0(
+            " Edges are reported at a false discovery rate of ",
+            format(fit$fdr), " over all windows."
+        ) else if (fit$n_perm > 0) paste0(
             " Edges are kept by ", count_of(fit$n_perm, "shuffle"), " of each ",
             "window at level ", format(fit$alpha), ", for each window by ",
             "itself."
         ) else paste0(
             " Each window is chosen by how well it predicts, which does not ",
             "say how many edges are false: `n_perm` of `kliep_windows()` ",
-            "tests each window."
+            "tests each window, and `fdr` all of them together."
         ),
         if (nrow(table) > 0L) paste0(
             " The first edge to appear is ", table$from[1L], " with ",
@@ -108,11 +115,23 @@ summarise_windows <- function(fit) {
     )
 }
 
+summarise_drift <- function(fit) {
+    paste0(
+        "A series of ", count_of(fit$n, "observation"), " of ",
+        count_of(length(fit$variables), "variable"), ", from ",
+        format(fit$time[1L]), " to ", format(fit$time[2L]), ". ",
+        say_changes(fit), " ", say_global(fit),
+        if (!is.na(fit$peak$time)) paste0(" ", say_peak(fit)), say_hub(fit)
+    )
+}
+
 # What there is to say about "data", "settings" or "diagnostics".
 report_facts <- function(fit, about) {
     if (about == "diagnostics") return(diagnostic_facts(fit))
     facts <- if (inherits(fit, "kliep_windows")) {
         if (about == "data") window_facts(fit) else window_settings(fit)
+    } else if (inherits(fit, "kliep_time")) {
+        if (about == "data") drift_facts(fit) else drift_settings(fit)
     } else if (about == "data") {
         data_facts(path_of(fit), fit$conditions)
     } else {
@@ -171,7 +190,9 @@ window_facts <- function(fit) {
 }
 
 window_settings <- function(fit) {
-    kept <- if (fit$n_perm == 0) "all that are detected" else
+    kept <- if (!is.null(fit$fdr))
+        paste("false discovery rate of", format(fit$fdr), "over all windows")
+    else if (fit$n_perm == 0) "all that are detected" else
         if (fit$keep == "paper") "the paper's rule" else "adjusted p-value"
     fits <- Filter(Negate(is.null), fit$fits)
     c(
@@ -180,6 +201,34 @@ window_settings <- function(fit) {
         "alpha" = if (fit$n_perm > 0) format(fit$alpha) else "not used",
         "kept by" = kept,
         if (length(fits) > 0L) printed_settings(fits[[1L]])
+    )
+}
+
+drift_facts <- function(fit) {
+    c(
+        "series" = paste0(count_of(fit$n, "observation"), ", from ",
+                          format(fit$time[1L]), " to ", format(fit$time[2L])),
+        "variables" = list_variables(fit$variables),
+        "means removed" = paste("drift by up to", format(
+            max(fit$drift$mean_drift), digits = 2L
+        ), "standard deviations"),
+        "standard deviations removed" = paste("change by a factor of up to",
+            format(max(fit$drift$sd_ratio), digits = 2L))
+    )
+}
+
+drift_settings <- function(fit) {
+    number <- function(value) format(value, digits = 4L)
+    c(
+        "features" = name_features(fit$spec$features),
+        "false discovery rate" = number(fit$fdr),
+        "level of the bands" = number(fit$level),
+        "no change at all, p-value" = number(fit$global$p_value),
+        "edges in the support" = number(nrow(fit$support)),
+        "blocks" = paste(fit$n_blocks, "of", number(fit$block), "observations"),
+        "shuffles" = number(fit$n_perm),
+        "half the width of the windows of curves" = number(fit$bandwidth),
+        "rates are per" = paste(number(fit$per), "of time")
     )
 }
 
@@ -265,6 +314,8 @@ diagnostic_facts <- function(fit) {
     path <- path_of(fit)
     facts <- if (inherits(fit, "kliep_windows")) {
         window_diagnostics(fit)
+    } else if (inherits(fit, "kliep_time")) {
+        drift_diagnostics(fit)
     } else if (inherits(path, "kliep_debias")) {
         inference_diagnostics(path)
     } else if (inherits(path, "kliep_infer")) {
@@ -336,17 +387,26 @@ weight_diagnostics <- function(fit, path) {
 }
 
 # Whether the bulk of the edges is spread as the shuffles are.
-calibration_diagnostics <- function(result) {
+bulk_diagnostic <- function(result) {
     bulk <- abs(result$estimates$z[!result$estimates$changed])
     beyond <- mean(bulk > null_quantile(result$null, 0.95))
-    c(
-        list("edges beyond the 5 % point of the shuffles" = c(
-            paste(format(100 * beyond, digits = 2L), "%"),
-            if (beyond <= 0.08) "good" else
-                "caution: more than chance explains, and not reported"
-        )),
-        weight_of_tests(result)
-    )
+    list("edges beyond the 5 % point of the shuffles" = c(
+        paste(format(100 * beyond, digits = 2L), "%"),
+        if (beyond <= 0.08) "good" else
+            "caution: more than chance explains, and not reported"
+    ))
+}
+
+calibration_diagnostics <- function(result) {
+    c(bulk_diagnostic(result), weight_of_tests(result))
+}
+
+# With few blocks narrow windows are left out, and variances mean little.
+drift_diagnostics <- function(fit) {
+    c(bulk_diagnostic(fit), list("blocks" = c(
+        format(fit$n_blocks), if (fit$n_blocks >= 50) "good" else
+            "caution: only wide windows are tested"
+    )))
 }
 
 # How much stands behind one test.
@@ -420,6 +480,7 @@ inference_diagnostics <- function(result) {
 # One row for each lambda2, window, test or, of a debiased estimate, edge.
 report_steps <- function(fit) {
     if (inherits(fit, "kliep_windows")) return(fit$windows)
+    if (inherits(fit, "kliep_time")) return(fit$drift)
     if (inherits(fit, "kliep_infer")) return(test_table(fit))
     path_of(fit)$diagnostics
 }

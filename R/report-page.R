@@ -15,7 +15,8 @@
 #'   variables in both samples. The page draws at most 250 of each sample, and
 #'   holds at most 2,000 edges.
 #' * A slider filters the graph and the tables together. It sets the false
-#'   discovery rate of [kliep_infer()], [kliep_auto()] and [kliep_debias()], the
+#'   discovery rate of [kliep_infer()], [kliep_auto()] and [kliep_debias()],
+#'   below the one asked for also that of [kliep_time()], the
 #'   adjusted p-value of [kliep_test()], the selection probability of
 #'   [kliep_stability()] and the number of windows of [kliep_windows()]. A path
 #'   or a selection has no error rates: there it counts edges by rank.
@@ -38,7 +39,9 @@
 #'
 #' @param fit A `change_path`, or the result of [kliep_select()],
 #'   [kliep_test()], [kliep_stability()], [kliep_infer()], [kliep_auto()],
-#'   [kliep_debias()] or [kliep_windows()].
+#'   [kliep_debias()], [kliep_windows()], [kliep_time()], [kliep_groups()] or
+#'   [kliep_by()]. The last two have a page for each contrast or cell type beside
+#'   `file`, which leads to them.
 #' @param file Where to write the page. A file that is there is replaced once
 #'   the new one is complete.
 #' @param lambda2 The value to take the edges from: for a path, which does not
@@ -66,9 +69,10 @@ kliep_report <- function(fit, file = "report.html", lambda2 = NULL,
     check_title(title)
     # Now rather than in the middle of the page: a path has no edges of its own.
     check_report_lambda2(fit, lambda2)
+    asked <- list(fit = fit, lambda2 = lambda2, script = script, title = title)
     made <- tryCatch(
-        write_report(list(fit = fit, lambda2 = lambda2, script = script,
-                          title = title)),
+        if (inherits(fit, "kliep_groups")) write_group_report(asked, file) else
+            write_report(asked),
         error = function(condition) stop_report(file, condition)
     )
     on.exit(unlink(dirname(made), recursive = TRUE))
@@ -83,7 +87,8 @@ kliep_report <- function(fit, file = "report.html", lambda2 = NULL,
 # Which of these a fit is, or is a kind of; NA for none.
 report_kind <- function(fit) {
     known <- c("change_path", "kliep_select", "kliep_test", "kliep_stability",
-               "kliep_infer", "kliep_debias", "kliep_windows")
+               "kliep_infer", "kliep_debias", "kliep_windows", "kliep_time",
+               "kliep_groups")
     intersect(class(fit), known)[1L]
 }
 
@@ -92,7 +97,8 @@ check_reportable <- function(fit) {
     stop_kliep(
         "type",
         paste0("A report needs a path, a change, a selection, a test, a ",
-               "stability selection, an inference or windows: got ",
+               "stability selection, an inference, windows, a drift or groups: ",
+               "got ",
                describe(fit), "."),
         hint = "`kliep_select()` makes a selection."
     )

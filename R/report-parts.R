@@ -162,12 +162,16 @@ column_words <- c(
     partial_y = "partial correlation in the second sample",
     enters = "the largest lambda2 at which the edge is detected",
     shuffles = "the number of shuffles in which the edge is detected",
+    q_beyond = "the same for a change that correlations do not show",
     probability = "the share of halves of the data that name the edge",
     simultaneous = "the share of pairs of halves that both name it",
     first = "the first window with the edge",
     last = "the last window with the edge",
     appears = "when the first window with the edge begins",
-    windows = "the number of windows with the edge"
+    windows = "the number of windows with the edge",
+    start = "when the edge begins to change",
+    peak = "when the edge changes most surely; its weight is the rate then",
+    end = "when the edge ends to change"
 )
 
 columns_html <- function(names) {

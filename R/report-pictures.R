@@ -21,7 +21,8 @@ own_pictures <- function(fit) {
         kliep_stability = stability_picture(fit),
         kliep_infer = infer_pictures(fit),
         kliep_debias = debias_picture(fit),
-        kliep_windows = windows_picture(fit)
+        kliep_windows = windows_picture(fit),
+        kliep_time = drift_pictures(fit)
     )
 }
 
@@ -127,6 +128,42 @@ windows_picture <- function(fit) {
     )
 }
 
+drift_pictures <- function(fit) {
+    if (nrow(fit$rates) == 0L) return(NULL)
+    found <- edges(fit)
+    many <- count_of(nrow(found), "edge")
+    c(
+        picture(
+            "When",
+            paste("The edges in rows and time from left to right, coloured by",
+                  "the rate: full where an edge changes by the test."),
+            paste0("Heat map of the rates of ", many, " over time; the table ",
+                   "of edges has the start, the peak and the end of each."),
+            autoplot(fit)
+        ),
+        picture(
+            "Rates",
+            paste("Rates with confidence bands: dark at each time, pale for",
+                  "all times at once."),
+            paste0("Curves of rates with ", format(100 * fit$level),
+                   " % bands", say_first(found), "."),
+            autoplot(fit, type = "curves")
+        ),
+        picture(
+            "Total rate",
+            paste("The root of the sum of squared rates, and the interval of",
+                  "the time at which it is largest."),
+            say_peak(fit), autoplot(fit, type = "total")
+        ),
+        picture(
+            "Graphs over time", "The edges that change at each of four times.",
+            paste("Four graphs with the edges that change then, of", many,
+                  "in all."),
+            autoplot(fit, type = "graph")
+        )
+    )
+}
+
 score_picture <- function(selection) {
     row <- selection$scores[selection$scores$selected, ]
     picture(
@@ -144,7 +181,8 @@ score_picture <- function(selection) {
 }
 
 path_pictures <- function(fit, lambda2) {
-    if (inherits(fit, c("kliep_debias", "kliep_infer", "kliep_windows"))) {
+    if (inherits(fit, c("kliep_debias", "kliep_infer", "kliep_windows",
+                        "kliep_time"))) {
         return(NULL)
     }
     path <- path_of(fit)
@@ -168,7 +206,7 @@ path_pictures <- function(fit, lambda2) {
 }
 
 matrix_picture <- function(fit, lambda2) {
-    if (inherits(fit, "kliep_windows")) return(NULL)
+    if (inherits(fit, c("kliep_windows", "kliep_time"))) return(NULL)
     found <- edges(fit, lambda2 = lambda2)
     if (nrow(found) == 0L) return(NULL)
     chosen <- inherits(fit, c("change_path", "kliep_select")) &&

@@ -273,9 +273,10 @@ print_kept <- function(kept, most) {
 #' times between which they change; or those that change at one time.
 #'
 #' @param object The result of [kliep_time()].
-#' @param at A time: the edges that change there, by the nearest time of
-#'   `object$rates`, with their rates at that time. `NULL` for all edges that
-#'   change at any time.
+#' @param at A time: the edges that change there, with their rates at the
+#'   nearest time of `object$rates`: by the test of that time, or as it lies
+#'   between their `start` and `end`. `NULL` for all edges that change at any
+#'   time.
 #' @param all List the edges that are not reported, too, without rates? The
 #'   column `changed` says which are reported.
 #' @param lambda2 Not used.

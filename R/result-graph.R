@@ -204,7 +204,7 @@ hubs.default <- function(object, lambda2 = NULL, by = c("degree", "strength"),
 rank_hubs <- function(graph, by = "degree") {
     found <- vertex_changes(graph)
     total <- sum(abs(graph$edges$weight))
-    found$share <- if (total > 0) found$strength / total else 0
+    found$share <- if (total > 0) found$strength / total else 0 * found$strength
     found <- found[found$degree > 0L, c("variable", "degree", "strength",
                                         "share", "strongest")]
     other <- setdiff(c("degree", "strength"), by)

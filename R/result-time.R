@@ -1,9 +1,13 @@
 # What kliep_time() has found, as other results have it.
 
+# The edges that change at a time: by the test of that time, or as it lies
+# between their start and end, which a wider window has shown.
 edges_at <- function(object, at) {
     time <- nearest_time(object, at)
     rates <- object$rates
-    rows <- rates[rates$time == time & rates$changing, ]
+    span <- object$spans[match(edge_text(rates), edge_text(object$spans)), ]
+    within <- span$start <= rates$time & rates$time <= span$end
+    rows <- rates[rates$time == time & (rates$changing | within), ]
     rows <- rows[order(rows$p_adjusted), ]
     names(rows)[names(rows) == "estimate"] <- "weight"
     rownames(rows) <- NULL

@@ -1,12 +1,14 @@
 # Independent tasks without random numbers on the user's future::plan().
 
 # fun(task, ...) for every task, in order; an error in one is the error of
-# all. Progress is signalled by progressr.
-map_tasks <- function(tasks, fun, ..., label) {
-    signal <- progressr::progressor(length(tasks), message = label)
+# all. Progress is signalled by progressr, by the `size` of a task: how many
+# fits it is.
+map_tasks <- function(tasks, fun, ..., label, size = one_fit) {
+    signal <- progressr::progressor(sum(vapply(tasks, size, 1)),
+                                    message = label)
     if (is_sequential()) {
         return(lapply(tasks, run_task, fun = fun, args = list(...),
-                      signal = signal))
+                      signal = signal, size = size))
     }
     args <- list(...)
     carried <- carried_with(list(tasks, fun, args))
@@ -14,7 +16,7 @@ map_tasks <- function(tasks, fun, ..., label) {
         function(mark) {
             future.apply::future_lapply(
                 tasks, run_task, fun = fun, args = args, signal = signal,
-                mark = mark, future.seed = NULL,
+                size = size, mark = mark, future.seed = NULL,
                 future.globals = carried$globals,
                 future.packages = carried$packages, future.scheduling = 4
             )
@@ -29,6 +31,8 @@ map_tasks <- function(tasks, fun, ..., label) {
         }
     )
 }
+
+one_fit <- function(task) 1
 
 # Futures gain nothing on one process, as within a worker, and cost their
 # set-up. An error in one would not keep the next from its turn.
@@ -111,10 +115,10 @@ worker_reason <- function(condition) {
     sub(" The total size of.*", "", conditionMessage(condition))
 }
 
-run_task <- function(task, fun, args, signal, mark = NULL) {
+run_task <- function(task, fun, args, signal, size, mark = NULL) {
     if (!is_awaited(mark)) return(NULL)
     value <- do.call(fun, c(list(task), args), quote = TRUE)
-    signal()
+    signal(amount = size(task))
     value
 }
 

@@ -264,37 +264,3 @@ with_grid <- function(problem, lambda2, nlambda) {
 refit_all <- function(problem, samples) {
     refit(problem, samples[[problem$form]])
 }
-
-# Fit to some observations and score others, as holdout_scores() would: one
-# row for each lambda2, though the path may end sooner. What Rust can do by
-# itself it does without handing over coefficients, which takes as long as a
-# small fit.
-refit_scores <- function(problem, samples, new, lambda2) {
-    spec <- problem$spec
-    if (is_baseline(problem) || is_table(spec$features) ||
-        has_gaps(samples) || has_gaps(new)) {
-        path <- refit(problem, samples, lambda2)
-        scores <- path_scores(path, new$x, new$y, problem$score)
-        return(scores[seq_along(lambda2), ])
-    }
-    samples <- score_samples(samples, spec$features, spec$standardize)
-    check_observations(problem, samples)
-    new <- Map(score_newdata, new[c("x", "y")],
-               list(samples$margins$x, samples$margins$y))
-    overflow <- function(condition) {
-        stop_overflow(rbind(samples$x, samples$y, new$x, new$y),
-                      problem$variables, spec$standardize)
-    }
-    settings <- problem_settings(with_grid(problem, lambda2, length(lambda2)),
-                                 samples)
-    scored <- tryCatch(
-        rust_score_path(samples, new, rust_features(spec$features), settings),
-        kliep_error_overflow = overflow
-    )
-    steps <- reliable_steps(scored$status)
-    s_x <- scored$x[, steps, drop = FALSE]
-    s_y <- scored$y[, steps, drop = FALSE]
-    if (!all(is.finite(s_x)) || !all(is.finite(s_y))) overflow()
-    ratio_scores(s_x, s_y, list(steps = steps, of = length(lambda2)), spec,
-                 problem$score)
-}

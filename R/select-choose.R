@@ -326,44 +326,58 @@ repeat_folds <- function(problems, samples, paths, parts) {
     })
 }
 
-# The same for one division into folds.
+# The same for one division into folds. As many folds as there are threads are
+# fitted at a time.
 cross_validate <- function(problems, samples, paths, parts) {
-    tasks <- expand.grid(fold = seq_len(parts$folds), at = seq_along(problems))
-    tasks <- lapply(seq_len(nrow(tasks)), function(k) {
-        at <- tasks$at[k]
+    tasks <- unlist(lapply(seq_along(problems), function(at) {
         grid <- paths[[at]]$lambda2[fitted_steps(paths[[at]])]
-        list(problem = problems[[at]], lambda2 = grid, at = at,
-             fold = tasks$fold[k])
-    })
-    scored <- map_tasks(tasks, score_fold, samples = samples, parts = parts,
-                        label = "Cross-validation")
+        lapply(fold_chunks(problems[[at]], parts$folds), function(folds) {
+            list(problem = problems[[at]], lambda2 = grid, at = at,
+                 folds = folds)
+        })
+    }), recursive = FALSE)
+    scored <- map_tasks(tasks, score_folds, samples = samples, parts = parts,
+                        label = "Cross-validation", size = n_folds)
     at <- vapply(tasks, `[[`, 1L, "at")
-    unname(Map(pool_folds, split(scored, at),
-               lengths(lapply(paths, `[[`, "lambda2"))))
+    unname(Map(function(chunks, steps) {
+        pool_folds(unlist(chunks, recursive = FALSE), steps)
+    }, split(scored, at), lengths(lapply(paths, `[[`, "lambda2"))))
 }
 
-# Fit without a fold, and score on it. A fold may end sooner than the path.
-score_fold <- function(task, samples, parts) {
+n_folds <- function(task) as.double(length(task$folds))
+
+# Fits of many variables share the threads by themselves, and take memory.
+fold_chunks <- function(problem, folds, most_variables = 500L) {
+    alone <- !fits_many(problem) || length(problem$variables) > most_variables
+    size <- if (alone) 1L else problem$spec$control$threads
+    unname(split(seq_len(folds), (seq_len(folds) - 1L) %/% size))
+}
+
+# Fit without each of some folds, and score on it: one data frame for each. A
+# fold may end sooner than the path.
+score_folds <- function(task, samples, parts) {
     if (length(task$lambda2) == 0L) {
-        return(data.frame(score = numeric(), se = numeric(), kl = numeric()))
+        none <- quick_frame(list(score = numeric(), se = numeric(),
+                                 kl = numeric()))
+        return(rep(list(none), length(task$folds)))
     }
-    out <- list(x = parts$x == task$fold, y = parts$y == task$fold)
-    rows <- function(part, which) {
-        samples[[task$problem$form]][[part]][which, , drop = FALSE]
-    }
-    tryCatch(
-        refit_scores(
-            task$problem, list(x = rows("x", !out$x), y = rows("y", !out$y)),
-            list(x = rows("x", out$x), y = rows("y", out$y)), task$lambda2
-        ),
-        kliep_error = function(condition) {
+    form <- samples[[task$problem$form]]
+    divided <- lapply(task$folds, function(fold) {
+        out <- list(x = parts$x == fold, y = parts$y == fold)
+        list(x = form$x[!out$x, , drop = FALSE],
+             y = form$y[!out$y, , drop = FALSE],
+             new_x = form$x[out$x, , drop = FALSE],
+             new_y = form$y[out$y, , drop = FALSE])
+    })
+    refit_scores(task$problem, divided, task$lambda2, function(at, work) {
+        tryCatch(work, kliep_error = function(condition) {
             condition$message <- paste0(
-                "Without fold ", task$fold, " of ", parts$folds, " (",
+                "Without fold ", task$folds[at], " of ", parts$folds, " (",
                 task$problem$label, "): ", conditionMessage(condition)
             )
             stop(condition)
-        }
-    )
+        })
+    })
 }
 
 # Mean and standard error over the folds; NA where a fold has no score, and at

@@ -54,21 +54,34 @@ logistic_scores <- function(s_x, s_y) {
 }
 
 # The c of each column under which its observations are the most likely: where
-# as much of x is taken for y as of y for x. Halving the range that must hold
-# it is safe, whatever the ratios are.
-best_intercept <- function(s_x, s_y) {
-    low <- -pmax(apply(s_x, 2L, max), apply(s_y, 2L, max))
-    high <- -pmin(apply(s_x, 2L, min), apply(s_y, 2L, min))
-    for (round in 1:40) {
-        middle <- (low + high) / 2
-        share <- function(s) {
-            colMeans(stats::plogis(sweep(s, 2L, middle, "+")))
-        }
-        up <- 1 - share(s_x) > share(s_y)
-        low <- ifelse(up, middle, low)
-        high <- ifelse(up, high, middle)
+# as much of x is taken for y as of y for x, mean g(s_x + c) + mean g(s_y + c) =
+# 1. Newton steps, and half of the range that must hold c where one leaves it:
+# safe, whatever the ratios are.
+best_intercept <- function(s_x, s_y, rounds = 60L) {
+    range_of <- function(s) {
+        columns <- split(s, col(s))
+        list(low = vapply(columns, min, 1), high = vapply(columns, max, 1))
     }
-    (low + high) / 2
+    of_x <- range_of(s_x)
+    of_y <- range_of(s_y)
+    low <- unname(-pmax(of_x$high, of_y$high))
+    high <- unname(-pmin(of_x$low, of_y$low))
+    both <- rbind(s_x, s_y)
+    weight <- rep(1 / c(nrow(s_x), nrow(s_y)), c(nrow(s_x), nrow(s_y)))
+    level <- (low + high) / 2
+    for (round in seq_len(rounds)) {
+        share <- stats::plogis(both + rep(level, each = nrow(both)))
+        excess <- colSums(weight * share) - 1
+        low <- ifelse(excess < 0, level, low)
+        high <- ifelse(excess < 0, high, level)
+        step <- level - excess / colSums(weight * share * (1 - share))
+        inside <- is.finite(step) & step >= low & step <= high
+        step[!inside] <- ((low + high) / 2)[!inside]
+        done <- max(abs(step - level) / pmax(1, abs(level))) < 1e-12
+        level <- step
+        if (done) break
+    }
+    level
 }
 
 # ---- likelihood ------------------------------------------------------------

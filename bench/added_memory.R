@@ -1,14 +1,17 @@
 # Fit one path and print how much memory that took, in MB, how long, in how
 # many passes, and how many of its fits reached the gap. Usage:
-#   Rscript bench/added_memory.R d n threads degree
-# with degree 1 for Gaussian features, and more for polynomials.
+#   Rscript bench/added_memory.R d n threads degree estimator
+# with degree 1 for Gaussian features, and more for polynomials. `estimator` is
+# "paper", or "default" for that of kliep_path().
 
 source(file.path("bench", "process_memory.R"))
 source(file.path("bench", "timing.R"))
 source(file.path("bench", "samples.R"))
 library(kliepnet)
 
-arguments <- as.integer(commandArgs(TRUE))
+given <- commandArgs(TRUE)
+arguments <- as.integer(given[1:4])
+spec <- if (given[5L] == "default") kliep_spec() else kliep_spec_paper()
 pair <- normal_pair(d = arguments[1L], n = arguments[2L])
 control <- kliep_control(threads = arguments[3L])
 features <- if (arguments[4L] == 1L) feat_gaussian() else
@@ -18,7 +21,7 @@ reset_peak()
 before <- process_memory("VmRSS")
 begun <- processor_seconds()
 run <- timed(function() {
-    kliep_path(pair$x, pair$y, features, spec = kliep_spec_paper(),
+    kliep_path(pair$x, pair$y, features, spec = spec,
                nlambda = 20, lambda_min_ratio = 0.7, control = control)
 })
 added <- process_memory("VmHWM") - before

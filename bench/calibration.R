@@ -26,7 +26,8 @@ bench_calibration <- function(settings = calibration_settings()) {
 # of `n_y` observations. `fdr` is what is asked for.
 calibration_settings <- function() {
     table <- rbind(sizes_settings(), network_settings(), margin_settings(),
-                   rate_settings(), other_settings(), unchanged_settings())
+                   rate_settings(), other_settings(), unchanged_settings(),
+                   count_settings())
     cbind(setting = setting_name(table), table)
 }
 
@@ -138,6 +139,19 @@ unchanged_settings <- function() {
     )
 }
 
+# Small counts, and counts of which more than half are zero.
+count_settings <- function(row = calibration_setting) {
+    over_values(c("counts", "zeros"), function(kind) {
+        rbind(
+            over_values(c(100, 400), function(n) {
+                row(20, n, changed = 5, density = 0.1, margins = kind)
+            }),
+            row(20, 100, changed = 0, density = 0.1, margins = kind,
+                runs = 200L)
+        )
+    })
+}
+
 setting_name <- function(table) {
     common <- ifelse(table$density > 0.2 & table$graph == "random", "dense",
                      table$graph)
@@ -191,6 +205,12 @@ with_margins <- function(x, y, kind) {
     # Each row divided by what makes a t with three degrees of freedom of it.
     heavy <- function(x) x / sqrt(stats::rchisq(nrow(x), 3) / 3)
     bend <- function(x) sign(x) * abs(x)^1.5 + x
+    # Poisson with mean 2, and negative binomial with 58 % zeros.
+    count <- function(x) stats::qpois(stats::pnorm(scale(x)), 2)
+    sparse <- function(x) {
+        matrix(stats::qnbinom(stats::pnorm(scale(x)), size = 0.5, mu = 1),
+               nrow(x))
+    }
     switch(kind,
         gaussian = list(x, y),
         nonparanormal = list(bend(x), bend(y)),
@@ -199,6 +219,8 @@ with_margins <- function(x, y, kind) {
         shifted = list(x, sweep(sweep(y, 2L, exp(stats::rnorm(d)), "*"), 2L,
                                 3 * stats::rnorm(d), "+")),
         ties = list(round(2 * x), round(2 * y)),
+        counts = list(count(x), count(y)),
+        zeros = list(sparse(x), sparse(y)),
         outlier = list(replace(x, cbind(1L, seq_len(d)),
                                10 * stats::rnorm(d)), y)
     )

@@ -54,7 +54,7 @@ designs_settings <- function() {
     list(
         "batch, in 50 % and 10 %" = batch_design,
         "12 + 12 donors of 25 cells" = donor_design,
-        "the same, within donors" = within_design,
+        "12 + 12 donors with other means" = within_design,
         "150 pairs" = paired_design,
         "spins in two strata, 80 % and 20 %" = strata_design,
         "three groups of 150" = groups_design,

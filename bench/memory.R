@@ -32,14 +32,15 @@ memory_rows <- function(d, threads, limit, n = 100, degree = 1) {
     )
 }
 
-measure_memory <- function(d, n, threads, degree) {
-    measure(file.path("bench", "added_memory.R"), c(d, n, threads, degree))
+measure_memory <- function(d, n, threads, degree, estimator = "paper") {
+    measure(file.path("bench", "added_memory.R"),
+            list(d, n, threads, degree, estimator))
 }
 
 # Run a script in another process; the last line that it prints says
 # name=value, ...
 measure <- function(script, arguments, env = character()) {
-    arguments <- format(arguments, scientific = FALSE, trim = TRUE)
+    arguments <- vapply(arguments, format, "", scientific = FALSE, trim = TRUE)
     output <- suppressWarnings(system2(
         file.path(R.home("bin"), "Rscript"), c(script, arguments),
         stdout = TRUE, env = env

@@ -8,9 +8,9 @@
 for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
                "memory", "peak", "shapes", "select", "recovery", "features",
                "simulate", "consistency", "baselines", "resample",
-               "inference", "study", "calibration", "intervals", "level",
-               "tests", "designs", "mixed", "time", "load", "scaling", "users",
-               "faults")) {
+               "inference", "study", "calibration", "beyond", "intervals",
+               "level", "tests", "designs", "mixed", "time", "load", "scaling",
+               "refits", "users", "faults")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 source(file.path("inst", "paper", "scaling.R"))
@@ -32,6 +32,7 @@ groups <- list(
     inference = bench_inference,
     study = bench_study,
     calibration = bench_calibration,
+    beyond = bench_beyond,
     intervals = bench_intervals,
     level = bench_level,
     tests = bench_tests,

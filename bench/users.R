@@ -5,8 +5,8 @@
 # and `sh /tmp/before/tools/install.sh /tmp/before/build/library`. Without
 # BEFORE there are no ratios.
 
-# One row for each work of users_once.R that has a goal: how many times as
-# fast as before, `limit`, and whether `on_two` threads count (elapsed time).
+# One row for each work of users_once.R: how many times as fast as before it is
+# to be, and what peer does the same.
 user_works <- function() {
     work <- function(name, what, limit, peer = NA) {
         data.frame(name, what, limit, peer)
@@ -19,10 +19,9 @@ user_works <- function() {
         work("path-1000", "default path, d = 1,000, n = 200, 20 lambda2", 6,
              "huge-1000"),
         work("screen-200", "path of kliep_infer(), d = 200, n = 400", 4.6),
-        work("given-200", "tests given a support, d = 200, n = 400", NA),
-        work("given-1000", "tests given a support, d = 1,000, n = 200", NA),
         work("auto-200", "kliep_auto(), d = 200, n = 400", 2),
-        work("auto-1000", "kliep_auto(), d = 1,000, n = 200", 2)
+        work("auto-1000", "kliep_auto(), d = 1,000, n = 200", 2),
+        refit_works(work)
     )
 }
 
@@ -32,7 +31,27 @@ bench_users <- function(works = user_works()) {
         message("users: ", k$what)
         user_row(k, before)
     })
-    rbind(do.call(rbind, rows), two_threads_row())
+    rbind(do.call(rbind, rows), two_threads_row(), given_share_rows())
+}
+
+# Tests of all edges given a support: share of the machine's peak, measured in
+# the same run, and time and memory where there are many variables.
+given_share_rows <- function() {
+    peak <- printed_value(pass_output("$(rust_features)"), "peak_gflops")
+    small <- user_rounds("given-200", c(now = ""))
+    share <- 100 * stats::median(small$flops / small$seconds) / 1e9 / peak
+    large <- user_rounds("given-1000", c(now = ""), times = 1L)
+    what <- "tests given a support, d = 1,000, n = 200"
+    rbind(
+        bench_row("tests given a support, d = 200, n = 400",
+                  show_seconds(stats::median(small$seconds)),
+                  show_ratio(share, " % of peak"), at_least(share, 60, " %")),
+        bench_row(what, show_seconds(large$seconds),
+                  goal = at_most(large$seconds, 20, " s")),
+        bench_row(paste0(what, ": memory added"),
+                  paste(round(large$added), "MB"),
+                  goal = at_most(large$added, 500, " MB"))
+    )
 }
 
 # The median of some rounds in turns, so that a busy hour falls on both.
@@ -49,8 +68,9 @@ user_row <- function(work, before) {
     text <- show_seconds(seconds[["now"]])
     if (!is.na(work$peer)) {
         peer <- user_rounds(work$peer, c(now = ""), times = 1L)
-        text <- paste0(text, ", huge's two paths ",
-                       show_seconds(peer$seconds))
+        name <- if (startsWith(work$peer, "huge")) "huge's two paths" else
+            "cv.glmnet() of its shape"
+        text <- paste0(text, ", ", name, " ", show_seconds(peer$seconds))
     }
     if (!nzchar(before)) return(bench_row(work$what, text))
     ratio <- seconds[["before"]] / seconds[["now"]]

@@ -1,6 +1,7 @@
 # Do one of the works that users wait for and print the processor seconds it
-# took, the elapsed ones, the memory added in MB, and one number of its result,
-# by which two builds can be compared. Usage:
+# took, the elapsed ones, the memory added in MB, the arithmetic where it is
+# known, and one number of its result, by which two builds can be compared.
+# Usage:
 #   Rscript bench/users_once.R name threads
 # The package is the first on R_LIBS.
 
@@ -60,10 +61,15 @@ given_support <- function(d, n, size) {
     scaled <- scaled_pair(d, n)
     path <- kliepnet:::screening_path(scaled, control)
     support <- kliepnet:::path_support(path, size)
-    function() {
+    # Of each edge, inner products with what the support explains, over all
+    # observations, and its information.
+    factors <- nrow(support)
+    length <- factors + length(unique(unlist(support))) + 1
+    flops <- d * (d - 1) * (2 * n * length + factors^2)
+    structure(function() {
         tests <- kliepnet:::score_edges(scaled, support, control)
         sum(tests$moderated$z^2)
-    }
+    }, flops = flops)
 }
 
 whole_auto <- function(d, n) {
@@ -90,7 +96,8 @@ works <- list(
     "auto-1000" = function() whole_auto(1000, 200)
 )
 
-work <- works[[arguments[1L]]]()
+source(file.path("bench", "refits_once.R"))
+work <- c(works, refit_works)[[arguments[1L]]]()
 invisible(gc())
 reset_peak()
 before <- process_memory("VmRSS")
@@ -100,4 +107,5 @@ result <- work()
 elapsed <- as.numeric(Sys.time() - clock, units = "secs")
 cat("seconds=", processor_seconds() - begun, " elapsed=", elapsed,
     " added=", process_memory("VmHWM") - before,
+    " flops=", c(attr(work, "flops"), NA)[1L],
     " result=", format(result, digits = 15L), "\n", sep = "")

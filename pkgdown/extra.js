@@ -82,13 +82,26 @@ document.addEventListener("DOMContentLoaded", () => {
     title: entry.title.toLowerCase(), what: entry.what.toLowerCase(),
     text: entry.text.toLowerCase()
   }));
+  // Help pages first, where all else is equal.
+  const place = { Reference: 0.9, Articles: 0.8, Home: 0.2, Changelog: 0 };
   const find = (query) => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     if (words.length === 0) return [];
-    return low.map((entry, i) => [score(entry, words), i])
-      .filter(([points]) => points > 0)
+    const phrase = words.join(" ");
+    const ranked = low.map((entry, i) => {
+      const points = score(entry, words);
+      const whole = entry.text.includes(phrase) ? 1 : 0;
+      return [points && points + whole + place[window.siteIndex[i].where], i];
+    }).filter(([points]) => points > 0)
       .sort((a, b) => b[0] - a[0] || a[1] - b[1])
-      .slice(0, 12).map(([, i]) => window.siteIndex[i]);
+      .map(([, i]) => window.siteIndex[i]);
+    // No page may fill the list alone.
+    const seen = new Map();
+    return ranked.filter((entry) => {
+      const page = entry.path.split("#")[0];
+      seen.set(page, (seen.get(page) || 0) + 1);
+      return seen.get(page) <= 2;
+    }).slice(0, 12);
   };
 
   let chosen = -1;

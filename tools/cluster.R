@@ -22,7 +22,7 @@ simulate <- function() {
     job <- Sys.getenv("SLURM_JOB_ID")
     how <- if (nzchar(job)) paste("scancel", job) else
         paste("kill -9", Sys.getpid())
-    until <- Sys.time() + 120
+    until <- Sys.time() + 600
     while (!file.exists(mark) && Sys.time() < until &&
            length(list.files(killed_folder, "^replicate")) > 0L) {
         if (!file.exists(victim)) writeLines(how, victim)

@@ -70,10 +70,8 @@ case " $* " in
 esac
 WRAPPER
     chmod +x "$top/rustc"
-    # Without the linker's optimisation, which takes minutes and changes no
-    # line.
     LLVM_PROFILE_FILE="$top/package/counts/%p.profraw" NOT_CRAN=true \
-        RUSTC_WRAPPER="$top/rustc" CARGO_PROFILE_RELEASE_LTO=off \
+        RUSTC_WRAPPER="$top/rustc" \
         Rscript --no-init-file tools/coverage.R measure "$top/source" \
         "$top/package" > "$top/package/covr.log" 2>&1 || {
         tail -n 40 "$top/package/covr.log" >&2

@@ -104,6 +104,10 @@ index_page <- function(site, page) {
         substr(gsub("[[:space:]]+", " ", xml2::xml_text(node)), 1L, most)
     }
     title <- text_of(xml2::xml_find_first(main, ".//h1"))
+    # Help pages are known by the name of their function.
+    if (dirname(page) == "reference" && basename(page) != "index.html") {
+        title <- paste0(sub("[.]html$", "", basename(page)), ": ", title)
+    }
     heads <- xml2::xml_find_all(main, ".//h2[@id] | .//*[@id]/h2[not(@id)]")
     sections <- lapply(heads, function(head) {
         id <- xml2::xml_attr(head, "id")

@@ -9,7 +9,7 @@ counts=build/test-counts
 
 # The last line, whatever happens.
 finish() {
-    for runner in cargo properties configure testthat; do
+    for runner in cargo configure testthat; do
         grep -q "^$runner " "$counts" ||
             give_up "$runner" "$runner did not get to its end"
     done
@@ -35,14 +35,15 @@ give_up() {
     echo "$1 0 1 0" >> "$counts"
 }
 
-# run_cargo <name> <folder of the workspace>: all build in the same place.
+# The core's tests and its property tests. The core is built once for both,
+# with the crates of the second; a test holds these to those of the first.
 run_cargo() {
-    name=$1
-    log=build/$name-test.log
+    log=build/cargo-test.log
     # shellcheck disable=SC2046
     CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/src/rust/target} \
         cargo test --locked -j 2 --no-fail-fast $(rust_features) \
-        --manifest-path "$2/Cargo.toml" > "$log" 2>&1
+        --package kliepnet-core --package kliepnet-properties \
+        --manifest-path src/rust/properties/Cargo.toml > "$log" 2>&1
     status=$?
     # shellcheck disable=SC2046
     set -- $(awk '/^test result:/ { p += $4; f += $6; s += $8 }
@@ -50,9 +51,9 @@ run_cargo() {
     if [ "$status" -ne 0 ]; then
         # From the first sign of trouble, or the end where there is none.
         sed -n '/^failures:$/,$p; /^error/,$p' "$log" | tail -n 80 >&2
-        [ "$2" -gt 0 ] || give_up "$name" "$name: cargo test ended with status $status"
+        [ "$2" -gt 0 ] || give_up cargo "cargo: cargo test ended with status $status"
     fi
-    count "$name" "$1" "$2" "$3"
+    count cargo "$1" "$2" "$3"
 }
 
 run_configure() {
@@ -93,8 +94,7 @@ run_testthat() {
 
 # What needs no R.
 run_rust() {
-    run_cargo cargo src/rust
-    run_cargo properties src/rust/properties
+    run_cargo
     run_configure
 }
 

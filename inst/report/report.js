@@ -250,6 +250,19 @@
       edge.cut <= stop + 1e-9;
   }
 
+  // The more dots there are, the less the largest may grow: they would lie on
+  // each other.
+  let growth = 1.6;
+
+  function scaleDots() {
+    const shown = nodes.filter(function (node) { return node.shown; });
+    const most = shown.reduce(function (largest, node) {
+      return Math.max(largest, node.degree);
+    }, 1);
+    const room = Math.max(1.5, Math.min(10, 40 / Math.sqrt(shown.length + 1)));
+    growth = Math.min(1.6, room / Math.sqrt(Math.max(most - 1, 1)));
+  }
+
   function filterEdges() {
     nodes.forEach(function (node) { node.degree = 0; });
     edges.forEach(function (edge) {
@@ -259,6 +272,7 @@
       nodes[edge.to].degree += 1;
     });
     nodes.forEach(function (node) { node.shown = node.degree > 0; });
+    scaleDots();
   }
 
   function shownEdges() {
@@ -445,7 +459,7 @@
   }
 
   function radius(node) {
-    return 4 + 1.6 * Math.sqrt(Math.max(node.degree - 1, 0));
+    return 4 + growth * Math.sqrt(Math.max(node.degree - 1, 0));
   }
 
   function moveScene() {
@@ -466,7 +480,8 @@
   // has its name on hover, or after zooming in.
   function placeNames(shown) {
     const taken = shown.slice(0, 600).map(function (node) {
-      return boxAround(node.x * camera.zoom, node.y * camera.zoom, 5, 5);
+      const half = radius(node) + 1;
+      return boxAround(node.x * camera.zoom, node.y * camera.zoom, half, half);
     });
     const order = shown.slice().sort(function (a, b) {
       return b.near - a.near || b.degree - a.degree;
@@ -557,7 +572,8 @@
     const shown = shownEdges().length;
     if (!control) return count(shown, "edge") + ".";
     const value = control.stops[state.stop];
-    const text = shown + " of " + count(edges.length, "edge") + " shown, " +
+    const text = number(shown) + " of " + count(edges.length, "edge") +
+      " shown, " +
       control.says.replace("%s", number(value));
     if (!control.expects || shown === 0) return text + ".";
     return text + ": expect at most " + number(shown * value) +

@@ -86,7 +86,7 @@ if (parallel) {
 threads_now <- function() length(list.files("/proc/self/task"))
 
 # Threads and processes that were told to end take a moment.
-stays_above <- function(count, limit, patience = 60) {
+stays_above <- function(count, limit, patience = 600) {
     until <- Sys.time() + patience
     while (count() > limit) {
         if (Sys.time() > until) return(TRUE)
@@ -119,12 +119,22 @@ works_in_parallel <- function() {
     inherits(found, "kliep_stability")
 }
 
-# An interrupt comes from outside of R, at its time.
+# An interrupt comes from outside of R, at its time. The mark has this time,
+# and is there once it has come.
 interrupt_after <- function(seconds, mark) {
     system(sprintf(
-        "(sleep %.3f; date +%%s.%%N > %s.now; mv %s.now %s; kill -INT %d)",
-        seconds, mark, mark, mark, Sys.getpid()
+        "(sleep %.3f; date +%%s.%%N > %s.now; kill -INT %d; mv %s.now %s)",
+        seconds, mark, Sys.getpid(), mark, mark
     ), wait = FALSE)
+}
+
+# One that comes too late must not hit the next trial.
+wait_for_mark <- function(mark) {
+    while (!file.exists(mark)) {
+        tryCatch(Sys.sleep(0.05), interrupt = function(condition) NULL)
+    }
+    # R takes note of one that is there.
+    tryCatch(Sys.sleep(0.05), interrupt = function(condition) NULL)
 }
 
 run_trial <- function(name, seconds) {
@@ -144,12 +154,7 @@ run_trial <- function(name, seconds) {
         }
     )
     ended_at <- as.numeric(Sys.time())
-    # One that comes too late must not hit the next trial.
-    tryCatch(while (!file.exists(mark)) Sys.sleep(0.05),
-             interrupt = function(condition) NULL)
-    if (ended != "interrupted") {
-        tryCatch(Sys.sleep(0.3), interrupt = function(condition) NULL)
-    }
+    wait_for_mark(mark)
     delay <- ended_at - as.numeric(readLines(mark))
     data.frame(name = name, seconds = seconds, ended = ended, delay = delay,
                wrong = tryCatch(complaint(before), error = conditionMessage))

@@ -22,7 +22,7 @@ settings <- list(
     first_share = 0.5,
     robust = 0.1, standardize = "within", direction = "p/q",
     normalizer = "empirical", solver = "auto", tol = 1e-6, max_iter = 50L,
-    threads = 1L
+    threads = 1L, most_edges = NULL
 )
 gaussian <- utils::modifyList(settings, list(
     penalty = "group_lasso", normalizer = "gaussian", robust = 0
@@ -56,7 +56,9 @@ routines <- list(
     fit_path = list(x, y, plain, gaussian, NULL),
     fit_path = list(x, y, table, given, NULL),
     fit_path = list(x, y, rbf, given, NULL),
-    score_path = list(x, y, x, y, products, settings),
+    fit_paths = list(list(list(x, y), list(y, x)), products,
+                     list(settings, settings)),
+    score_paths = list(list(list(x, y, x, y)), products, list(settings)),
     full_pass = list(x, y, products, settings),
     feature_scores = list(x, list(center = numeric(3), scale = rep(1, 3)),
                           plain, theta, 2L),

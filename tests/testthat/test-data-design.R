@@ -143,6 +143,12 @@ test_that("wrong designs say what to do", {
             pair = "patient")
     refused("12 units in several strata",
             unit = "donor", strata = "batch")
+    refused("10 pairs in several strata", pair = "patient",
+            strata = rep(c("p", "p", "q"), 20), data = transform(
+                cells, patient = rep(rep(1:10, 3), 2)
+            ))
+    refused("`pool` must be one of", unit = "donor", pool = "median")
+    refused("`unit` is missing", pool = "sum")
     refused("too few are left", adjust = data.frame(
         each = factor(rep(c(1:28, 1:2), 2))
     ))

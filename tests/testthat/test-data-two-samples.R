@@ -248,14 +248,17 @@ test_that("a SingleCellExperiment may be sparse", {
                      two_samples(dense, group = condition, top_variable = 3))
 })
 
-test_that("an object from a file finds its class", {
+test_that("Bioconductor is loaded with the first object from a file", {
     file <- withr::local_tempfile()
-    saveRDS(experiment(), file)
-    found <- callr::r(function(file) {
+    saveRDS(expression_set(), file)
+    found <- callr::r(function(x, y, file) {
+        kliepnet::kliep_path(x, y, nlambda = 2)
+        before <- loadedNamespaces()
         found <- kliepnet::two_samples(readRDS(file), group = "condition")
-        found$conditions
-    }, list(file = file), libpath = .libPaths())
-    expect_identical(found, conditions)
+        list(before = before, conditions = found$conditions)
+    }, list(x = x, y = y, file = file), libpath = .libPaths())
+    expect_false(any(c("SummarizedExperiment", "Biobase") %in% found$before))
+    expect_identical(found$conditions, conditions)
 })
 
 test_that("an object whose package is not installed names it", {
@@ -266,14 +269,6 @@ test_that("an object whose package is not installed names it", {
     expect_error(two_samples(object, group = "condition"),
                  "<Strange> needs the package `strangePackage`",
                  class = "kliep_error_package")
-})
-
-test_that("nothing of Bioconductor is loaded before such an object comes", {
-    loaded <- callr::r(function(x, y) {
-        kliepnet::kliep_path(x, y, nlambda = 2)
-        loadedNamespaces()
-    }, list(x = x, y = y), libpath = .libPaths())
-    expect_false(any(c("SummarizedExperiment", "Biobase") %in% loaded))
 })
 
 test_that("what an object does not have is named with what it has", {
@@ -463,4 +458,18 @@ test_that("columns of two values of any kind can be grouped, too", {
     found <- kliep_path(data.frame(signs, condition), group = "condition",
                         features = feat_ising(), nlambda = 3)
     expect_identical(bare(found), bare(expected))
+})
+
+test_that("no argument before the dots is one that samples are found by", {
+    # R takes the beginning of a name for the name of such an argument.
+    for (name in getNamespaceExports("kliepnet")) {
+        fun <- getExportedValue("kliepnet", name)
+        before <- if (is.function(fun)) names(formals(fun))
+        if (!all(c("x", "y", "...") %in% before)) next
+        before <- before[seq_len(match("...", before) - 1L)]
+        for (argument in sample_arguments()) {
+            clash <- setdiff(before[startsWith(before, argument)], argument)
+            expect_identical(clash, character(), info = name)
+        }
+    }
 })

@@ -93,3 +93,21 @@ test_that("every crate is used", {
         expect_equal(names[!used], character())
     }
 })
+
+# The crates of a workspace, each with its version.
+locked_crates <- function(...) {
+    lines <- readLines(tree("src", "rust", ..., "Cargo.lock"))
+    sub("^name = ", "", paste(grep("^name = ", lines, value = TRUE),
+                              grep("^version = \"", lines, value = TRUE)))
+}
+
+test_that("the core is tested with the crates that it is installed with", {
+    skip_without_tree()
+    released <- locked_crates()
+    tested <- locked_crates("properties")
+    name <- function(crate) sub(" .*", "", crate)
+    # proptest and what it needs are not in a release.
+    both <- tested[name(tested) %in% name(released)]
+    expect_gt(length(both), 20L)
+    expect_identical(setdiff(both, released), character())
+})

@@ -29,8 +29,10 @@ test_that("observations held out get the polynomials of the fit", {
     path <- polynomial_path(train)
     problem <- c(new_problem(path$spec, samples_of(path)),
                  score = "likelihood")
-    expect_equal(refit_scores(problem, train, new, path$lambda2),
-                 holdout_scores(path, new$x, new$y))
+    divided <- list(list(x = train$x, y = train$y, new_x = new$x,
+                         new_y = new$y))
+    expect_equal(refit_scores(problem, divided, path$lambda2),
+                 list(holdout_scores(path, new$x, new$y)))
     # Row by row or together: those at hand make no difference.
     together <- last_predict(path, new$x, sample = "x")
     expect_identical(last_predict(path, new$x[3, , drop = FALSE],

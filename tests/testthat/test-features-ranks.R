@@ -102,9 +102,10 @@ test_that("observations held out are mapped by those that were fitted", {
                  holdout_scores(plain, mapped$x, mapped$y))
     problem <- c(new_problem(path$spec, samples_of(path)),
                  score = "likelihood")
-    expect_equal(refit_scores(problem, lapply(train, unname),
-                              lapply(new, unname), path$lambda2),
-                 holdout_scores(path, new$x, new$y))
+    divided <- list(list(x = unname(train$x), y = unname(train$y),
+                         new_x = unname(new$x), new_y = unname(new$y)))
+    expect_equal(refit_scores(problem, divided, path$lambda2),
+                 list(holdout_scores(path, new$x, new$y)))
     chosen <- kliep_select(train$x, train$y, feat_nonparanormal(),
                            criterion = "holdout", newx = new$x,
                            newy = new$y, lambda2 = path$lambda2)

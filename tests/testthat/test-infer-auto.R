@@ -70,7 +70,11 @@ test_that("what is seen depends on values and tails", {
     seen <- look(counts, counts[60:1, ])
     expect_true(seen$counts)
     expect_match(say_seen(seen), "counts")
-    expect_match(say_features(seen), "ties averaged")
+    expect_match(say_features(seen), "Equal values share their mean rank")
+    expect_no_match(say_seen(seen), "zero")
+    zeros <- look(counts * (counts > 4), counts[60:1, ] * (counts > 4))
+    expect_match(say_seen(zeros), "[0-9]+ % of the values zero")
+    expect_no_match(say_features(look(x, -x)), "share their mean rank")
 })
 
 test_that("one table and a group will do, and nonsense will not", {
@@ -95,8 +99,8 @@ test_that("every long step has a bar, which ends", {
     shown <- capture.output(
         found <- kliep_auto(pair$x, pair$y, n_perm = 19, progress = TRUE)
     )
-    expect_length(grep("created$", shown), 3)
-    expect_length(grep("terminated", shown), 3)
+    expect_length(grep("created$", shown), 4)
+    expect_length(grep("terminated", shown), 4)
     quiet <- capture.output(
         found <- kliep_auto(pair$x, pair$y, n_perm = 19, progress = FALSE)
     )

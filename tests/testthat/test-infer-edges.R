@@ -12,7 +12,7 @@ test_that("the edges that changed are reported, with what is known of them", {
     expect_lte(sum(!paste(found$from, found$to) %in% truth), 1)
     expect_named(found, c("from", "to", "weight", "se", "lower", "upper",
                           "p_value", "q_value", "test", "partial_x",
-                          "partial_y", "shift"))
+                          "partial_y", "shift", "q_beyond"))
     tests <- inferred$estimates
     expect_identical(tests$test == "direct",
                      tests$p_direct <= tests$p_nodewise)

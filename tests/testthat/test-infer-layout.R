@@ -147,7 +147,7 @@ test_that("spins in strata: what differs by stratum is not a change", {
     # One of 499 degrees of freedom is used up.
     expect_equal(got$groups$statistic[1], 498 / 499 * score, tolerance = 1e-6)
     expect_error(kliep_auto(matrix(rnorm(200), 40), matrix(rnorm(200), 40),
-                            strata = rep(1:2, 40)), "`adjust` takes",
+                            strata = rep(1:2, 40)), "`adjust` removes",
                  class = "kliep_error_design")
 })
 

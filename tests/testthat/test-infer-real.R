@@ -65,3 +65,33 @@ test_that("between random halves of the B-cells no edge changed", {
     }, 1L)
     expect_identical(found, integer(6))
 })
+
+# `make bench ONLY=features` has ten such trials, and 300 probes.
+test_that("two seeds give one answer on 37 and 42 arrays", {
+    skip_on_cran()
+    cells <- all_cells()
+    kind <- ifelse(is_b_cell(cells), as.character(cells$mol.biol), "")
+    values <- t(Biobase::exprs(cells))
+    x <- which(kind == "BCR/ABL")
+    y <- which(kind == "NEG")
+    top <- order(-apply(values[c(x, y), ], 2, stats::var))[1:60]
+    by_seed <- function(run) {
+        lapply(1:2, function(seed) {
+            withr::with_seed(seed, run(values[x, top], values[y, top]))
+        })
+    }
+    apart <- function(fits) {
+        named <- lapply(fits, function(fit) do.call(paste, edges(fit)[1:2]))
+        length(setdiff(named[[1]], named[[2]])) +
+            length(setdiff(named[[2]], named[[1]]))
+    }
+    found <- by_seed(kliep_auto)
+    expect_lte(apart(found), 1)
+    chosen <- by_seed(kliep_select)
+    features <- lapply(chosen, function(fit) name_features(
+        fit$path$spec$features
+    ))
+    expect_type(features[[1]], "character")
+    expect_identical(features[[1]], features[[2]])
+    expect_lte(apart(chosen), 1)
+})

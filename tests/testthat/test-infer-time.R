@@ -132,6 +132,48 @@ test_that("drifting means and variances are removed, and reported", {
     expect_gt(min(drift$mean_drift), 1.5)
 })
 
+test_that("what only wanders is not taken for a drift", {
+    withr::local_seed(41)
+    time <- seq(0, 1, length.out = 600)
+    wanders <- persistent_normal(600, 6, 0.8)
+    unit <- wandering_blocks(wanders, time)
+    expect_gte(max(tabulate(unit)), 7)
+    chosen <- choose_lines(wanders, unit, time, drift_halves)
+    expect_gte(sum(chosen == 1L), 5)
+    # A mean that does drift has a narrow line, and leaves nothing of it.
+    drifts <- wanders + 4 * sin(5 * time)
+    chosen <- choose_lines(drifts, wandering_blocks(drifts, time), time,
+                           drift_halves)
+    expect_true(all(chosen > 1L))
+    clean <- remove_drift(drifts, time)$values
+    smooth <- line_weights(time, time, 1 / 4) %*% clean
+    expect_lt(mean(smooth^2), 0.1)
+})
+
+test_that("autocovariances of rows say what sums of blocks miss", {
+    withr::local_seed(42)
+    n <- 4000
+    values <- persistent_normal(n, 8, 0.8)
+    blocks <- blocks_of(n, 40)
+    lags <- serial_lags(values, blocks, drift_smoother(blocks))
+    # Products of an autoregression have its squared coefficient.
+    expect_lt(max(abs(lags[2:6] / lags[1] - 0.64^(1:5))), 0.06)
+    # Blocks of 10 rows of it miss a known share of the variance.
+    short <- blocks_of(n, 10)
+    lags <- structure(0.64^(0:40), left = 1)
+    whole <- time_window(short, 0.5, 0.5)
+    k <- 1:9
+    exact <- (1.64 / 0.36) / (1 + 2 * sum((1 - k / 10) * 0.64^k))
+    expect_equal(serial_factor(lags, whole, short), exact, tolerance = 0.01)
+    expect_identical(serial_factor(1, whole, short), 1)
+    # With independent rows, and blocks longer than dependence, next to nothing.
+    noise <- matrix(rnorm(n * 8), n)
+    lags <- serial_lags(noise, short, drift_smoother(short))
+    expect_lt(serial_factor(lags, whole, short), 1.05)
+    expect_lt(error_of_variance(lags, 50), 1.01)
+    expect_gt(error_of_variance(0.64^(0:40), 20), 1.08)
+})
+
 test_that("local lines reach over gaps", {
     time <- c(seq(0, 0.2, length.out = 40), seq(0.8, 1, length.out = 40))
     weights <- line_weights(time, c(0.1, 0.5), 0.1)
@@ -185,21 +227,21 @@ test_that("where nothing changes but means and variances, nothing is found", {
 
 test_that("blocks keep the level where rows depend on each other", {
     withr::local_seed(8)
-    spread <- function(block, serial = NULL) {
+    spread <- function(block, lags = NULL) {
         z <- replicate(12, {
             drifting <- sim_drift(d = 8, n = 600, shape = "none",
                                   persistence = 0.8)
             parts <- list(values = as.matrix(drifting$series[-1]),
                           time = drifting$series$time)
             model <- prepare_series(parts, feat_gaussian(), block)$model
-            if (!is.null(serial)) model$serial <- serial
+            if (!is.null(lags)) model$lags <- lags
             window <- time_window(model$blocks, 0.5, 0.5)
             rates_given(model, window, integer())$z
         })
         sqrt(mean(z^2))
     }
     # As if rows were independent.
-    expect_gt(spread(1, serial = 1), 1.5)
+    expect_gt(spread(1, lags = 1), 1.5)
     expect_lt(spread(NULL), 1.2)
 })
 
@@ -222,11 +264,28 @@ test_that("ranks do not mind outliers", {
     expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
 })
 
+test_that("counts of words and returns of markets are series, too", {
+    withr::local_seed(61)
+    topics <- list(c("rain", "storm"), c("match", "goal"), c("bank", "price"))
+    pair <- sim_keywords(times = 600, change_at = 301, topics = topics,
+                         event = c("storm", "match", "price"), tie = 0.4)
+    found <- kliep_time(pair$series, features = feat_nonparanormal(),
+                        times = 8, n_perm = 99)
+    expect_gt(nrow(edges(found)), 0)
+    expect_true(all(edge_text(edges(found)) %in% edge_text(pair$truth)))
+    expect_true(all(edges(found)$weight > 0))
+    returns <- diff(log(datasets::EuStockMarkets))
+    found <- kliep_time(returns, features = feat_nonparanormal(), times = 8,
+                        n_perm = 19, per = 1)
+    expect_equal(as.numeric(found$time), range(stats::time(returns)))
+    expect_equal(found$per, 1)
+})
+
 found_drift <- function() {
     withr::local_seed(11)
-    drifting <- sim_drift(d = 5, n = 600, n_changed = 1, change = 0.7)
+    drifting <- sim_drift(d = 5, n = 1000, n_changed = 1, change = 0.7)
     series <- drifting$series
-    series$time <- as.Date("2020-01-01") + seq_len(600)
+    series$time <- as.Date("2020-01-01") + seq_len(1000)
     kliep_time(series, times = 8, per = as.difftime(365, units = "days"))
 }
 
@@ -236,9 +295,9 @@ test_that("dates come back as dates, and rates are per what is asked", {
     expect_s3_class(edges(found)$start, "Date")
     expect_equal(found$per, 365)
     withr::local_seed(11)
-    drifting <- sim_drift(d = 5, n = 600, n_changed = 1, change = 0.7)
+    drifting <- sim_drift(d = 5, n = 1000, n_changed = 1, change = 0.7)
     plain <- kliep_time(drifting$series, times = 8)
-    expect_equal(found$rates$estimate, plain$rates$estimate * 365 / 599,
+    expect_equal(found$rates$estimate, plain$rates$estimate * 365 / 999,
                  tolerance = 1e-6)
     at <- edges(found, at = found$peak$time)
     expect_identical(unique(at$time), found$peak$time)

@@ -369,3 +369,57 @@ test_that("q-values of windows are those of all p-values together", {
     # Nothing is reported of a window that does not differ at all.
     expect_identical(nrow(adjusted[[3]]$edges), 0L)
 })
+
+# ---- how long windows are ----------------------------------------------------
+
+test_that("the width that predicts best is taken", {
+    withr::local_seed(31)
+    # Three networks in turns of 200 rows: longer windows mix them.
+    base <- function(sign, n) {
+        u <- rnorm(n)
+        cbind(a = u + rnorm(n, sd = 0.5), b = sign * u + rnorm(n, sd = 0.5),
+              c = rnorm(n))
+    }
+    series <- rbind(base(1, 200), base(1, 200), base(-1, 200), base(1, 200),
+                    base(-1, 200))
+    found <- kliep_windows(series, reference = c(1, 200),
+                           width = c(20, 200, 400), lambda2 = 0.3, folds = 2,
+                           progress = FALSE)
+    expect_identical(found$widths$width[found$widths$chosen], 200)
+    expect_identical(nrow(found$windows), 4L)
+    expect_true(all(found$windows$n == 200))
+    expect_output(print(found), "200, the best of 3 in predicting")
+    # Where nothing changes, the longest one is best.
+    still <- kliep_windows(base(1, 1000), reference = c(1, 200),
+                           width = c(40, 100, 400), lambda2 = 0.3, folds = 2,
+                           progress = FALSE)
+    expect_identical(still$widths$width[still$widths$chosen], 400)
+    expect_identical(unname(still$windows$n), c(400L, 400L))
+    expect_error(kliep_windows(series, reference = c(1, 200),
+                               width = c(4, 6), lambda2 = 0.3),
+                 "No `width` has windows of at least 5 blocks",
+                 class = "kliep_error_window")
+})
+
+test_that("spans of time can be tried as widths, and periods be missing", {
+    withr::local_seed(32)
+    day <- as.Date("2020-01-01") + 0:599
+    series <- matrix(rnorm(1800), 600, dimnames = list(NULL, c("a", "b", "c")))
+    gap <- day >= as.Date("2020-10-01") & day < as.Date("2021-01-15")
+    run <- function(width) {
+        kliep_windows(series[!gap, ], time = day[!gap], width = width,
+                      reference = as.Date(c("2020-01-01", "2020-05-31")),
+                      lambda2 = 0.3, folds = 2, progress = FALSE)
+    }
+    found <- suppressWarnings(run(as.difftime(c(30, 60), units = "days")),
+                              classes = "kliep_warning_replicate")
+    expect_identical(sum(found$widths$chosen), 1L)
+    # The last days before the gap are too few for folds.
+    expect_warning(months <- run(as.difftime(30, units = "days")),
+                   "1 of 12", class = "kliep_warning_replicate")
+    inside <- months$windows$start >= as.Date("2020-10-01") &
+        months$windows$start < as.Date("2021-01-15")
+    expect_false(any(inside))
+    expect_true(any(months$windows$start >= as.Date("2021-01-15")))
+    expect_null(months$widths)
+})

@@ -9,11 +9,10 @@ interrupt_a_fit <- function() {
         "x <- matrix(rnorm(300 * 1500), 300)",
         "y <- matrix(rnorm(300 * 1500), 300)",
         "control <- kliep_control(tol = 1e-10, max_iter = 1e6)",
-        "cat('fitting\\n')",
-        "started <- Sys.time()",
-        "out <- tryCatch(",
+        "out <- tryCatch({",
+        "    cat('fitting\\n')",
         "    kliep_path(x, y, lambda1 = 1e-3, lambda_min_ratio = 1e-3,",
-        "               solver = 'primal', control = control),",
+        "               solver = 'primal', control = control)},",
         "    interrupt = function(condition) 'interrupted'",
         ")",
         "cat('ended:', if (is.character(out)) out else 'by itself', '\\n')",
@@ -41,7 +40,10 @@ interrupt_a_fit <- function() {
              child$read_all_error())
     }
     wait_for("fitting", 600)
-    Sys.sleep(1)
+    # In the middle of it, however slowly it gets there.
+    busy <- function() ps::ps_cpu_times(child$as_ps_handle())[["user"]]
+    begun <- busy()
+    while (busy() < begun + 1) Sys.sleep(0.02)
     expect_true(child$is_alive())
     sent <- Sys.time()
     child$interrupt()

@@ -283,7 +283,7 @@ test_that("a report says what its result does, and no more", {
                    dimnames = list(NULL, paste0("V", 1:6)))
     ranked <- kliep_path(same[1:100, ], same[101:200, ], nlambda = 8)
     page <- page_of(ranked, lambda2 = min(ranked$lambda2))
-    expect_match(page, "A path ranks edges; where to cut the ranking")
+    expect_match(page, "It does not say where to cut the ranking")
     expect_match(page, "<code>kliep_infer(fit)</code> tests every edge",
                  fixed = TRUE)
     expect_no_match(page, "Most has changed around")
@@ -312,6 +312,45 @@ test_that("where there is no edge there is no blank picture", {
     expect_match(page, "There is nothing to draw", fixed = TRUE)
     expect_no_match(page, "<img")
     expect_no_match(page, "id=\"graph\"")
+})
+
+test_that("a drift has a report, also where nothing was found", {
+    withr::local_seed(51)
+    drifting <- sim_drift(d = 5, n = 500, n_changed = 1, change = 0.7)
+    found <- kliep_time(drifting$series, times = 8, n_perm = 49)
+    expect_gt(nrow(edges(found)), 0)
+    file <- withr::local_tempfile(fileext = ".html")
+    kliep_report(found, file, open = FALSE)
+    page <- paste(readLines(file), collapse = "\n")
+    for (text in c("A series of 500 observations of 5 variables",
+                   "The total rate is largest at", "Graphs over time",
+                   "Heat map of the rates", "means removed",
+                   "higher in later rows")) {
+        expect_match(page, text, fixed = TRUE)
+    }
+    # No slider beyond the rate that was asked for.
+    expect_identical(max(report_edges(found)$control$stops), found$fdr)
+    expect_length(report_pictures(found), 4L)
+    # A page without a picture of what is not there.
+    none <- kliep_time(sim_drift(d = 4, n = 300, shape = "none")$series,
+                       n_perm = 19, fdr = 0.001)
+    expect_identical(nrow(edges(none)), 0L)
+    expect_match(report_summary(none), "No change|no change")
+    expect_length(report_pictures(none), 0L)
+    kliep_report(none, file, open = FALSE)
+    expect_gt(file.size(file), 1e4)
+})
+
+test_that("windows with an error rate say so in their report", {
+    withr::local_seed(52)
+    drifting <- sim_drift(d = 4, n = 600, n_changed = 1, change = 0.6,
+                          shape = "jump")
+    found <- kliep_windows(drifting$series, reference = c(0, 0.4), width = 150,
+                           fdr = 0.1, nlambda = 3, folds = 2, progress = FALSE)
+    expect_match(report_summary(found),
+                 "at a false discovery rate of 0.1 over all windows")
+    kept <- report_facts(found, "settings")
+    expect_match(kept$value[kept$what == "kept by"], "false discovery rate")
 })
 
 test_that("windows have a report", {

@@ -134,7 +134,7 @@ test_that("the search of the site finds sections, without a server", {
         "return document.querySelector('#search-results').textContent; }())"
     )), "Nothing found.")
     complaints <- page_complaints(browser)
-    expect_identical(unlist(complaints), NULL)
+    expect_length(unlist(complaints), 0)
     open_page(browser, file.path(site, "index.html"))
     expect_identical(on_page(browser, paste0(
         "[...document.querySelectorAll('#toc a')]",

@@ -1,6 +1,6 @@
 //! Fits, and the pass that benchmarks time.
 
-use crate::convert::{self, counts, matrix_for_r, named_list, Fields};
+use crate::convert::{self, counts, named_list, Fields};
 use crate::family::Family;
 use crate::guard::{guard, Failure, Result};
 use crate::run::run;
@@ -16,43 +16,53 @@ use kliepnet_core::objective::penalty_factor::PenaltyFactors;
 use kliepnet_core::objective::problem::Problem;
 use kliepnet_core::path::{self, KliepPath, KliepStep, Settings};
 use kliepnet_core::samples::{Samples, Scaling, Standardize};
-use ndarray::{Array2, ArrayView2, ShapeBuilder};
+use ndarray::ArrayView2;
 
 extendr_module! {
     mod fit;
     fn fit_path;
-    fn score_path;
     fn full_pass;
 }
 
 /// What a fit is asked for, but for the samples.
-struct Specification {
-    family: Family,
+pub struct Specification {
+    /// The features.
+    pub family: Family,
     standardize: Standardize,
     direction: Direction,
     penalty_factor: PenaltyFactors,
     blocks: Option<Blocks>,
-    settings: Settings,
-    threads: usize,
+    /// What the path is asked for.
+    pub settings: Settings,
+    /// How many threads may work on it.
+    pub threads: usize,
 }
 
 impl Specification {
     fn read(features: &Robj, settings: &Robj) -> Result<Self> {
+        Self::of_family(Family::read(features)?, settings)
+    }
+
+    /// The same where the features have been read.
+    pub fn of_family(family: Family, settings: &Robj) -> Result<Self> {
         let fields = Fields::new(settings, "settings")?;
-        let family = Family::read(features)?;
+        let settings = kliep_settings(&fields)?;
+        if settings.most_edges.is_some() && matches!(family, Family::Table(..)) {
+            return Err(Failure::argument("a table does not say which factors are edges"));
+        }
         Ok(Self {
             standardize: standardize(&fields.string("standardize")?)?,
             direction: direction(&fields.string("direction")?)?,
             penalty_factor: penalty_factor(&fields, &family)?,
             blocks: blocks(&fields)?,
             family,
-            settings: kliep_settings(&fields)?,
+            settings,
             threads: fields.count("threads")?,
         })
     }
 
     /// The problem, and how both samples were brought into it.
-    fn problem<'a>(
+    pub fn problem<'a>(
         &self,
         x: ArrayView2<'a, f64>,
         y: ArrayView2<'a, f64>,
@@ -69,7 +79,7 @@ impl Specification {
 }
 
 /// What new rows need to have the features of the fit.
-struct Prepared {
+pub struct Prepared {
     family: Family,
     /// Of `x` and `y`.
     scalings: [Scaling; 2],
@@ -77,7 +87,7 @@ struct Prepared {
 
 impl Prepared {
     /// `f(z)'theta` on new rows, scaled like the sample they belong to: a column for each step.
-    fn scores(
+    pub fn scores(
         &self,
         path: &KliepPath,
         rows: ArrayView2<'_, f64>,
@@ -105,41 +115,8 @@ fn fit_path(x: Robj, y: Robj, features: Robj, settings: Robj, on_progress: Robj)
     })
 }
 
-/// Fit a path, and hand back what it makes of new rows of both samples instead of its coefficients.
-#[extendr]
-fn score_path(x: Robj, y: Robj, new_x: Robj, new_y: Robj, features: Robj, settings: Robj) -> Robj {
-    guard(|| {
-        let specification = Specification::read(&features, &settings)?;
-        if matches!(specification.family, Family::Table(..)) {
-            return Err(Failure::argument("a table has no features of new data"));
-        }
-        let (x, y) = (convert::matrix(&x, "x")?, convert::matrix(&y, "y")?);
-        let (new_x, new_y) = (convert::matrix(&new_x, "new_x")?, convert::matrix(&new_y, "new_y")?);
-        if [y.ncols(), new_x.ncols(), new_y.ncols()] != [x.ncols(); 3] {
-            return Err(Failure::argument("the samples differ in their number of columns"));
-        }
-        let (path, of_x, of_y) = run(specification.threads, &Robj::from(()), |monitor| {
-            let (problem, prepared) = specification.problem(x, y)?;
-            let path = path::fit(&problem, &specification.settings, monitor)?;
-            let of_x = prepared.scores(&path, new_x, 0)?;
-            let of_y = prepared.scores(&path, new_y, 1)?;
-            Ok((path, of_x, of_y))
-        })?;
-        named_list([
-            ("lambda2", steps::numbers(&path, |step| step.lambda2)),
-            ("status", steps::status(&path)),
-            ("x", by_step(of_x, new_x.nrows(), path.steps.len())?),
-            ("y", by_step(of_y, new_y.nrows(), path.steps.len())?),
-        ])
-    })
-}
-
-fn by_step(scores: Vec<f64>, rows: usize, steps: usize) -> Result<Robj> {
-    let scores = Array2::from_shape_vec((rows, steps).f(), scores);
-    matrix_for_r(scores.map_err(|error| Failure::argument(error.to_string()))?.view())
-}
-
-fn path_for_r(path: &KliepPath, prepared: Prepared) -> Result<Robj> {
+/// A path as R takes it.
+pub fn path_for_r(path: &KliepPath, prepared: Prepared) -> Result<Robj> {
     let Prepared { family, scalings: [x, y] } = prepared;
     let ratios = || path.steps.iter().map(|step| &step.estimate);
     let numbers = |value: fn(&KliepStep) -> f64| steps::numbers(path, value);

@@ -83,7 +83,7 @@ impl Failure {
     }
 
     /// `structure(list(kind = , message = ), class = "kliep_failure")`.
-    fn into_robj(self) -> Robj {
+    pub fn into_robj(self) -> Robj {
         // R ends a string at its first NUL, and raises an error about it.
         let message = self.message.replace('\0', " ");
         let values = [Robj::from(self.kind.name()), Robj::from(message)];

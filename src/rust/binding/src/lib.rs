@@ -18,6 +18,7 @@ mod compare;
 mod fit;
 mod inference;
 mod probe;
+mod refits;
 mod score;
 mod scores;
 mod simulate;
@@ -30,6 +31,7 @@ extendr_module! {
     use fit;
     use inference;
     use probe;
+    use refits;
     use score;
     use scores;
     use simulate;

@@ -26,6 +26,7 @@ pub fn kliep_settings(fields: &Fields) -> Result<Settings> {
         robust: robust(fields)?,
         solver: solver(&fields.string("solver")?)?,
         normalizer: normalizer(&fields.string("normalizer")?)?,
+        most_edges: most_edges(fields)?,
         ..path_settings(fields, fields.level("lambda1")?)?
     })
 }
@@ -76,6 +77,12 @@ fn penalty(fields: &Fields) -> Result<PenaltyShape> {
         "mcp" => Ok(PenaltyShape::Mcp { gamma }),
         name => Err(unknown("penalty", name)),
     }
+}
+
+/// With how many edges the path may end; NULL for the whole of it.
+fn most_edges(fields: &Fields) -> Result<Option<usize>> {
+    let given = fields.optional("most_edges")?;
+    given.map(|value| convert::count(&value, "most_edges")).transpose()
 }
 
 /// The share of outliers that a trimmed fit may leave out.

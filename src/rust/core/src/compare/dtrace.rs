@@ -69,7 +69,8 @@ pub fn fit(moments: &Moments, settings: &Settings, monitor: &Monitor) -> Result<
     let tolerance = Tolerance { tol: settings.tol, scale: lambda_max };
     monitor.start(grid.len());
     let stop = Stop { tolerance, max_iter: settings.max_iter, monitor };
-    let steps = along_grid(&grid, lambda_max, begun, monitor, |at| solver.solve(at, stop))?;
+    let steps =
+        along_grid(&grid, lambda_max, begun, monitor, |at| solver.solve(at, stop), |_| false)?;
     Ok(Path { lambda_max, steps, passes: 0 })
 }
 

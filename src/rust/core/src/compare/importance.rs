@@ -257,7 +257,7 @@ fn path(
     let grid = settings.lambda2.values(lambda_max);
     let tolerance = Tolerance { tol: settings.tol, scale: lambda_max };
     monitor.start(grid.len());
-    let steps = along_grid(&grid, lambda_max, begun, monitor, |at| fit(at, tolerance))?;
+    let steps = along_grid(&grid, lambda_max, begun, monitor, |at| fit(at, tolerance), |_| false)?;
     Ok(Path { lambda_max, steps, passes: 0 })
 }
 

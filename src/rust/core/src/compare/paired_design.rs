@@ -5,6 +5,7 @@
 //! twice the factors. Both networks have the same features on the same scored rows.
 
 use crate::design::{Design, DualPoint, RowDesign};
+use crate::objective::loss::Term;
 use crate::objective::penalty::{norm, Lambda};
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 use std::ops::Range;
@@ -140,10 +141,12 @@ impl<D: RowDesign> RowDesign for PairedDesign<D> {
     }
 
     /// From the curvatures of both networks, which have half as many rows as this design.
-    fn curvature(&self, groups: &[usize], alpha: &[f64]) -> Vec<f64> {
+    fn curvature(&self, groups: &[usize], terms: &[Term], alpha: &[f64]) -> Vec<f64> {
         let factors = self.factors_of(groups);
         let (p, q) = alpha.split_at(self.base.width());
-        let [of_p, of_q] = [p, q].map(|alpha| self.base.curvature(&factors, alpha));
+        // The terms of both networks are alike, and those of the first stand where the base has them.
+        let terms = &terms[..terms.len() / 2];
+        let [of_p, of_q] = [p, q].map(|alpha| self.base.curvature(&factors, terms, alpha));
         let mut starts = vec![0];
         starts.extend(factors.iter().scan(0, |end, factor| {
             *end += self.base.span(*factor).len();
@@ -287,9 +290,12 @@ mod tests {
             assert_eq!(design.curvature_groups(&groups), [0, 1, 2, 3, 6, 7, 8, 9]);
             let nothing = vec![0.0; ROWS];
             // Weights on one network alone leave the other one's rows out.
-            let of_p = covariance(design, &groups, &[p.clone(), nothing.clone()].concat());
-            let of_q = covariance(design, &groups, &[nothing, q.clone()].concat());
-            let both = design.curvature(&groups, &[p, q].concat());
+            let loss = problem().loss;
+            let both = loss.beside(&loss);
+            let terms = both.terms();
+            let of_p = covariance(design, &groups, terms, &[p.clone(), nothing.clone()].concat());
+            let of_q = covariance(design, &groups, terms, &[nothing, q.clone()].concat());
+            let both = design.curvature(&groups, terms, &[p, q].concat());
             let size = groups.iter().map(|group| design.span(*group).len()).sum::<usize>();
             for row in 0..size {
                 for column in 0..=row {

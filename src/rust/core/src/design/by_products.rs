@@ -124,12 +124,24 @@ impl ProductDesign {
         (theta, conjugate)
     }
 
+    /// Whether pairs one by one, with two loads to a multiplication, take less than tiles.
+    fn few(&self) -> bool {
+        let variables = self.products.variables();
+        2 * (variables * variables.saturating_sub(1) / 2) < tiled_pairs(variables)
+    }
+
     /// Where the coefficients of the factor (u, v) start: u singles and all earlier pairs precede.
     #[inline(always)]
     fn start(&self, u: usize, v: usize) -> usize {
         let basis = self.products.basis();
         (factor_index(u, v) - u) * basis.pair.len() + u * basis.single.len()
     }
+}
+
+/// How many products the tiles of all pairs hold: tiles are whole, and of few variables mostly padding.
+fn tiled_pairs(variables: usize) -> usize {
+    let tiles = |row: usize| ((row + 1) * ROWS).min(variables).div_ceil(COLS);
+    (0..variables.div_ceil(ROWS)).map(tiles).sum::<usize>() * ROWS * COLS
 }
 
 struct Linear<'a> {
@@ -223,12 +235,14 @@ impl RowDesign for ProductDesign {
         self.products.basis().single.len() <= 1 && self.products.basis().pair.len() == 1
     }
 
-    /// Tiles are whole: of few variables they are mostly padding.
     fn pass_cost(&self) -> usize {
         let variables = self.products.variables();
-        let tiles = |row: usize| ((row + 1) * ROWS).min(variables).div_ceil(COLS);
-        let tiles: usize = (0..variables.div_ceil(ROWS)).map(tiles).sum();
-        tiles * ROWS * COLS * self.products.basis().pair.len() * self.width()
+        let pairs = if self.few() {
+            variables * variables.saturating_sub(1)
+        } else {
+            tiled_pairs(variables)
+        };
+        pairs * self.products.basis().pair.len() * self.width()
     }
 
     fn generation(&self) -> usize {
@@ -285,6 +299,10 @@ impl WithSimd for Moments<'_> {
                 out[design.start(u, u) + k] = dot(simd, &signed, block.column(p, u));
             }
         }
+        if design.few() {
+            add_few_pairs(simd, design, block, &signed, &mut out);
+            return out;
+        }
         let mut sums = [0.0; ROWS * COLS];
         let mut left: Option<(usize, Panels<ROWS>)> = None;
         for (k, &(p, q)) in basis.pair.iter().enumerate() {
@@ -310,6 +328,34 @@ impl WithSimd for Moments<'_> {
             left = Some((p, packed));
         }
         out
+    }
+}
+
+/// The pairs of few variables, one by one: tiles would be mostly padding.
+#[inline(always)]
+fn add_few_pairs<S: Simd>(
+    simd: S,
+    design: &ProductDesign,
+    block: &Block,
+    signed: &[f64],
+    out: &mut [f64],
+) {
+    let basis = design.products.basis();
+    let size = basis.pair.len();
+    let mut weighted = vec![0.0; signed.len()];
+    for u in 1..design.products.variables() {
+        let mut exponent = None;
+        for (k, &(p, q)) in basis.pair.iter().enumerate() {
+            if exponent != Some(p) {
+                weighted.fill(0.0);
+                axpy_product(simd, 1.0, signed, block.column(p, u), &mut weighted);
+                exponent = Some(p);
+            }
+            let start = design.start(u, 0) + k;
+            for v in 0..u {
+                out[start + v * size] = dot(simd, &weighted, block.column(q, v));
+            }
+        }
     }
 }
 

@@ -17,6 +17,7 @@ pub mod drift;
 
 pub mod screen;
 
+use crate::objective::loss::Term;
 use crate::objective::penalty::Lambda;
 use crate::objective::penalty_factor::PenaltyFactors;
 use crate::objective::problem::Problem;
@@ -65,10 +66,10 @@ pub trait RowDesign: Design {
     fn copy_row(&self, id: usize, span: Range<usize>, out: &mut [f64]);
     /// `xi`, theta and its scores at `alpha`, for the linear term `linear`.
     fn dual_point(&self, lambda: Lambda, linear: &[f64], alpha: &[f64]) -> DualPoint;
-    /// The second derivative of a loss of one term over some factors, at its weights; what stands above
-    /// the diagonal is left undefined.
-    fn curvature(&self, groups: &[usize], alpha: &[f64]) -> Vec<f64> {
-        covariance(self, groups, alpha)
+    /// The second derivative of a loss with these terms over some factors, at its weights; what stands
+    /// above the diagonal is left undefined.
+    fn curvature(&self, groups: &[usize], terms: &[Term], alpha: &[f64]) -> Vec<f64> {
+        covariance(self, groups, terms, alpha)
     }
     /// Some factors, and those whose curvature comes along with theirs; in order.
     fn curvature_groups(&self, groups: &[usize]) -> Vec<usize> {

@@ -60,6 +60,17 @@ pub fn dot3<S: Simd>(simd: S, w: &[f64], a: &[f64], b: &[f64]) -> f64 {
     total
 }
 
+/// `a * b + c` rounded as the registers of `S` do it, so that no value depends on where it stands:
+/// once, where registers of four and more come with it.
+#[inline(always)]
+fn scalar_mul_add<S: Simd>(a: f64, b: f64, c: f64) -> f64 {
+    if S::F64_LANES >= 4 {
+        a.mul_add(b, c)
+    } else {
+        a * b + c
+    }
+}
+
 /// `y += scale * x`.
 #[inline(always)]
 pub fn axpy<S: Simd>(simd: S, scale: f64, x: &[f64], y: &mut [f64]) {
@@ -70,7 +81,7 @@ pub fn axpy<S: Simd>(simd: S, scale: f64, x: &[f64], y: &mut [f64]) {
         *target = simd.mul_add_e_f64s(factor, *source, *target);
     }
     for (source, target) in x_tail.iter().zip(y_tail) {
-        *target += scale * source;
+        *target = scalar_mul_add::<S>(scale, *source, *target);
     }
 }
 
@@ -85,7 +96,7 @@ pub fn axpy_product<S: Simd>(simd: S, scale: f64, a: &[f64], b: &[f64], y: &mut 
         *target = simd.mul_add_e_f64s(simd.mul_f64s(factor, *a), *b, *target);
     }
     for ((target, a), b) in y_tail.iter_mut().zip(a_tail).zip(b_tail) {
-        *target += scale * a * b;
+        *target = scalar_mul_add::<S>(scale * a, *b, *target);
     }
 }
 

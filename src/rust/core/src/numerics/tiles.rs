@@ -97,6 +97,14 @@ impl<const WIDTH: usize> Panels<WIDTH> {
         })
     }
 
+    /// The same panels with every value replaced by a function of it, which must leave zeros zero.
+    pub fn map(&self, function: impl Fn(f64) -> f64 + Sync) -> Self {
+        Self::build(self.count * WIDTH, self.depth, |first, _, panel| {
+            let source = self.panel(first / WIDTH);
+            panel.iter_mut().zip(source).for_each(|(slot, x)| *slot = function(*x));
+        })
+    }
+
     /// How many panels there are.
     pub fn len(&self) -> usize {
         self.count

@@ -20,6 +20,7 @@ use crate::numerics::simd::{axpy, dispatch};
 use crate::numerics::tiles::{add_gram, product, Panels};
 use crate::objective::loss::Loss;
 use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// Squared pivots of a covariance above this share of its diagonal are no rounding.
@@ -147,7 +148,7 @@ impl GaussianLoss {
 
     /// Prepare to work on some variables.
     pub fn restrict_to(&self, variables: Vec<usize>) -> ActiveVariables {
-        let roots = self.terms.iter().map(|term| self.root(term, &variables)).collect();
+        let roots = self.terms.par_iter().map(|term| self.root(term, &variables)).collect();
         ActiveVariables { variables, roots }
     }
 
@@ -200,7 +201,7 @@ impl GaussianLoss {
                 Cholesky::new(&matrix, *width)
             }
         };
-        self.terms.iter().zip(&active.roots).map(factor).collect()
+        self.terms.par_iter().zip(&active.roots).map(factor).collect()
     }
 
     /// The loss, or `None` outside its domain.
@@ -245,7 +246,7 @@ impl GaussianLoss {
                 moments
             }
         };
-        at.factors.iter().zip(&active.roots).map(inverse).collect()
+        at.factors.par_iter().zip(&active.roots).map(inverse).collect()
     }
 
     /// `xi` of all variables, its lower triangle in a full matrix.

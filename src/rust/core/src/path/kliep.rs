@@ -2,13 +2,14 @@
 
 use crate::design::drift::Drift;
 use crate::error::{Error, Result};
+use crate::features::factors::factor_variables;
 use crate::features::{Coefficients, Features};
 use crate::monitor::Monitor;
 use crate::objective::certificate::{Status, Tolerance};
 use crate::objective::problem::Problem;
 use crate::objective::reweight::{adaptive, PenaltyShape};
 use crate::path::convex::ConvexFits;
-use crate::path::grid::Grid;
+use crate::path::grid::{Grid, LambdaStep};
 use crate::path::reweighted::fit_mcp;
 use crate::path::settings::{Normalizer, Settings, SolverChoice};
 use crate::path::solver::{
@@ -18,6 +19,7 @@ use crate::path::solver::{
 use crate::path::steps::{along_grid, Path, Step};
 use crate::path::trim_weights::{lowest_mean, TrimWeights};
 use crate::path::trimmed::TrimmedFits;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -60,7 +62,8 @@ pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<
     };
     monitor.start(FIRST_STEPS + settings.lambda2.len());
     let lambda2 = Grid::Geometric { nlambda: FIRST_STEPS, lambda_min_ratio: first_share };
-    let first = Settings { penalty: PenaltyShape::GroupLasso, lambda2, ..settings.clone() };
+    let penalty = PenaltyShape::GroupLasso;
+    let first = Settings { penalty, lambda2, most_edges: None, ..settings.clone() };
     let first = fit_weighted(problem, &first, begun, monitor)?;
     let last = first.steps.iter().rfind(|step| step.status != Status::Unbounded);
     let theta = last.map(|step| step.estimate.coefficients.clone()).unwrap_or_default();
@@ -95,7 +98,8 @@ fn fit_weighted(
     let weights = (settings.robust > 0.0).then(|| TrimWeights::new(&problem.loss, settings.robust));
     let mut fits = TrimmedFits { convex, weights };
     let mut last = Coefficients::default();
-    let steps = along_grid(&grid, lambda_max, begun, monitor, |at| {
+    let mut found = FoundEdges { most: settings.most_edges, edges: BTreeSet::new() };
+    let fit_at = |at: LambdaStep| {
         fits.convex.made = 0;
         let fit = match settings.penalty {
             PenaltyShape::Mcp { gamma } => fit_mcp(&mut fits, gamma, &last, at, monitor)?,
@@ -105,8 +109,31 @@ fn fit_weighted(
         let ratio = DensityRatio::new(fit, fits.convex.made, problem, settings);
         last.clone_from(&ratio.coefficients);
         Ok(Step::new(at.current, status, iterations, certificate, ratio))
-    })?;
+    };
+    let enough = |step: &KliepStep| found.add(&step.estimate.coefficients);
+    let steps = along_grid(&grid, lambda_max, begun, monitor, fit_at, enough)?;
     Ok(Path { lambda_max, steps, passes: fits.convex.solver.passes() })
+}
+
+/// The edges that were not zero at some step so far, where a path ends with a number of them.
+struct FoundEdges {
+    most: Option<usize>,
+    edges: BTreeSet<usize>,
+}
+
+impl FoundEdges {
+    /// Add those of one step; whether these are enough.
+    fn add(&mut self, coefficients: &Coefficients) -> bool {
+        let Some(most) = self.most else {
+            return false;
+        };
+        let is_edge = |factor: &usize| {
+            let (u, v) = factor_variables(*factor);
+            u != v
+        };
+        self.edges.extend(coefficients.iter().map(|(factor, _)| factor).filter(is_edge));
+        self.edges.len() >= most
+    }
 }
 
 /// The default solver, which also finds lambda_max.

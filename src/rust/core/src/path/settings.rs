@@ -44,6 +44,9 @@ pub struct Settings {
     pub solver: SolverChoice,
     /// Which normaliser; the Gaussian one has one solver.
     pub normalizer: Normalizer,
+    /// The path ends with the step at which so many edges have been non-zero, here or before; factors
+    /// must be those of pairs of variables.
+    pub most_edges: Option<usize>,
 }
 
 impl Settings {
@@ -58,6 +61,7 @@ impl Settings {
             robust: 0.0,
             solver: SolverChoice::Auto,
             normalizer: Normalizer::Empirical,
+            most_edges: None,
         }
     }
 }

@@ -54,14 +54,15 @@ impl<E> Step<E> {
     }
 }
 
-/// Fit one lambda2 after the other, up to one without a minimum; `begun` is when the search for
-/// lambda_max was.
+/// Fit one lambda2 after the other, up to one without a minimum, or one after which there is enough;
+/// `begun` is when the search for lambda_max was.
 pub fn along_grid<E>(
     grid: &[f64],
     lambda_max: f64,
     mut begun: Instant,
     monitor: &Monitor,
     mut fit: impl FnMut(LambdaStep) -> Result<Step<E>>,
+    mut enough: impl FnMut(&Step<E>) -> bool,
 ) -> Result<Vec<Step<E>>> {
     let mut steps = Vec::with_capacity(grid.len());
     for at in LambdaStep::through(grid, lambda_max) {
@@ -69,9 +70,9 @@ pub fn along_grid<E>(
         step.seconds = begun.elapsed().as_secs_f64();
         begun = Instant::now();
         monitor.advance();
-        let unbounded = step.status == Status::Unbounded;
+        let last = step.status == Status::Unbounded || enough(&step);
         steps.push(step);
-        if unbounded {
+        if last {
             break;
         }
     }

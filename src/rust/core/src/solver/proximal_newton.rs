@@ -12,7 +12,7 @@ use crate::numerics::cholesky::Cholesky;
 use crate::objective::certificate::{Certificate, Status, Tolerance};
 use crate::objective::loss::Loss;
 use crate::objective::penalty::{norm, Lambda};
-use crate::solver::group_quadratic::GroupQuadratic;
+use crate::solver::group_quadratic::{Factor, GroupCurvature, GroupQuadratic};
 use crate::solver::newton_system::RowSubproblem;
 use crate::solver::{Solved, Stop};
 use std::ops::Range;
@@ -35,9 +35,41 @@ const MOST_DAMPING: f64 = 1e3;
 /// M on some factors.
 struct Curvature {
     groups: Vec<usize>,
-    matrix: Vec<f64>,
-    /// Share of the largest entry added to the diagonal.
+    matrix: GroupCurvature,
+    /// The largest entry on the diagonal of M,
+    top: f64,
+    /// and the share of it that was added to the diagonal.
     damping: f64,
+    /// Of the last minimum.
+    factor: Option<Factor>,
+}
+
+impl Curvature {
+    fn new(design: &dyn RowDesign, groups: Vec<usize>, matrix: Vec<f64>) -> Self {
+        let mut end = 0;
+        let span = |group: &usize| {
+            let start = end;
+            end += design.span(*group).len();
+            start..end
+        };
+        let spans: Vec<Range<usize>> = groups.iter().map(span).collect();
+        let top = largest(&matrix, end);
+        let mut matrix = GroupCurvature::new(matrix, spans);
+        matrix.raise(DAMPING * top);
+        Self { groups, matrix, top, damping: DAMPING, factor: None }
+    }
+
+    /// Pull harder towards the last point; false where that is no use any more.
+    fn dampen(&mut self) -> bool {
+        if self.damping >= MOST_DAMPING {
+            return false;
+        }
+        let damping = (1e3 * self.damping).max(1e-6);
+        self.matrix.raise((damping - self.damping) * self.top);
+        self.damping = damping;
+        self.factor = None;
+        true
+    }
 }
 
 /// The solver, with the M it last used.
@@ -70,7 +102,7 @@ impl ProximalNewton {
         loss.centre(&equal, &mut wanted);
         let weighted: Vec<f64> = wanted.iter().zip(&equal).map(|(w, a)| w * a).collect();
         let products = design.moments(&weighted);
-        let mut matrix = design.curvature(&free, &equal);
+        let mut matrix = design.curvature(&free, loss.terms(), &equal);
         let top = largest(&matrix, places.len());
         raise(&mut matrix, places.len(), 1e-9 * top);
         let mut solution: Vec<f64> = places.iter().map(|place| products[*place]).collect();
@@ -140,49 +172,41 @@ impl ProximalNewton {
             return false;
         }
         let groups = design.curvature_groups(&groups_within(NEAR, subproblem, point));
-        let matrix = design.curvature(&groups, &point.weights.alpha);
-        self.curvature = Some(Curvature { groups, matrix, damping: DAMPING });
+        let matrix = design.curvature(&groups, subproblem.loss.terms(), &point.weights.alpha);
+        self.curvature = Some(Curvature::new(design, groups, matrix));
         true
     }
 
-    /// Pull harder towards the last point; false where that is no use any more.
     fn dampen(&mut self) -> bool {
-        match &mut self.curvature {
-            Some(curvature) if curvature.damping < MOST_DAMPING => {
-                curvature.damping = (1e3 * curvature.damping).max(1e-6);
-                true
-            }
-            _ => false,
-        }
+        self.curvature.as_mut().is_some_and(Curvature::dampen)
     }
 
     /// The way from a point to the minimum of the quadratic with the penalties.
-    fn way(&self, subproblem: &RowSubproblem<'_>, point: &Point, tolerance: Tolerance) -> Vec<f64> {
+    fn way(
+        &mut self,
+        subproblem: &RowSubproblem<'_>,
+        point: &Point,
+        tolerance: Tolerance,
+    ) -> Vec<f64> {
         let Subproblem { design, lambda, .. } = *subproblem;
         let mut way = vec![0.0; point.theta.len()];
-        let Some(curvature) = &self.curvature else {
+        let Some(curvature) = &mut self.curvature else {
             return way;
         };
         let places = coefficients(design, &curvature.groups);
-        let mut start = 0;
-        let mut spans: Vec<Range<usize>> = Vec::with_capacity(curvature.groups.len());
-        for group in &curvature.groups {
-            let size = design.span(*group).len();
-            spans.push(start..start + size);
-            start += size;
-        }
-        let mut matrix = curvature.matrix.clone();
-        let top = largest(&matrix, places.len());
-        raise(&mut matrix, places.len(), curvature.damping * top);
         let gather = |values: &[f64]| -> Vec<f64> { places.iter().map(|k| values[*k]).collect() };
         let penalties =
             curvature.groups.iter().map(|group| lambda.penalty(design.weight(*group))).collect();
-        let quadratic =
-            GroupQuadratic::new(matrix, gather(&point.xi), gather(&point.theta), spans, penalties);
+        let quadratic = GroupQuadratic::new(
+            &curvature.matrix,
+            gather(&point.xi),
+            gather(&point.theta),
+            penalties,
+        );
         // Well below what is left, and what is asked for.
         let kkt = point.certificate.kkt;
         let enough = (0.03 * kkt).max(0.1 * tolerance.kkt().min(kkt));
-        let minimum = quadratic.minimum(enough);
+        let minimum = quadratic.minimum(enough, &mut curvature.factor);
         for ((place, value), from) in places.iter().zip(minimum).zip(gather(&point.theta)) {
             way[*place] = value - from;
         }

@@ -6,6 +6,7 @@ use crate::objective::loss::Loss;
 use crate::solver::dual_newton::{DualNewton, DualProblem};
 use crate::solver::fista::Fista;
 use crate::solver::newton_system::RowSubproblem;
+use crate::solver::proximal_newton::ProximalNewton;
 use crate::solver::proximal_point::ProximalPoint;
 use crate::solver::{lbfgs, Solved, Stop};
 
@@ -14,6 +15,12 @@ const NEWTON_SIZE: usize = 3000;
 /// Passes over all factors that L-BFGS makes at lambda1 = 1 or more; a lambda1 of r takes 1/sqrt(r)
 /// times as many.
 const LBFGS_PASSES: f64 = 15.0;
+/// With so many times as many scores as coefficients, a curvature is worth keeping.
+const TALL: usize = 4;
+/// The most coefficients whose curvature is kept,
+const MOST_COEFFICIENTS: usize = 2500;
+/// and the most steps at one lambda2 before another solver is asked.
+const TALL_STEPS: usize = 50;
 /// How often L-BFGS is asked for ten times the accuracy before Newton has to finish.
 const LBFGS_ROUNDS: usize = 3;
 
@@ -24,6 +31,7 @@ pub struct SubproblemSolver {
     newton: DualNewton,
     proximal_point: ProximalPoint,
     fista: Fista,
+    proximal_newton: ProximalNewton,
     /// Theta on the design of the last solve.
     pub theta: Vec<f64>,
     /// Its scores.
@@ -50,6 +58,7 @@ impl SubproblemSolver {
             newton: DualNewton::default(),
             proximal_point: ProximalPoint::default(),
             fista: Fista::default(),
+            proximal_newton: ProximalNewton::default(),
             theta: Vec::new(),
             scores: vec![0.0; loss.scores()],
         }
@@ -58,7 +67,11 @@ impl SubproblemSolver {
     /// Solve a subproblem, and keep where it ended for the next one.
     pub fn solve(&mut self, subproblem: &RowSubproblem<'_>, stop: Stop<'_>) -> Result<Solved> {
         let start = std::mem::take(&mut self.theta);
-        let solved = self.run(subproblem, start, stop)?;
+        let solved = if self.is_tall(subproblem) {
+            self.solve_tall(subproblem, start, stop)?
+        } else {
+            self.run(subproblem, start, stop)?
+        };
         self.theta.clone_from(&solved.point.theta);
         self.scores.clone_from(&solved.point.scores);
         Ok(solved)
@@ -100,6 +113,34 @@ impl SubproblemSolver {
         } else {
             Choice::Newton
         }
+    }
+
+    /// Whether there are few coefficients and many scores: then a curvature over the coefficients lasts
+    /// for many steps.
+    fn is_tall(&self, subproblem: &RowSubproblem<'_>) -> bool {
+        let coefficients = subproblem.design.linear().len();
+        self.all_factors
+            && subproblem.lambda.lambda1 > 0.0
+            && coefficients <= MOST_COEFFICIENTS
+            && self.scores.len() >= TALL * coefficients
+    }
+
+    /// Proximal Newton, and where it does not get there soon another from where it ended.
+    fn solve_tall(
+        &mut self,
+        subproblem: &RowSubproblem<'_>,
+        start: Vec<f64>,
+        stop: Stop<'_>,
+    ) -> Result<Solved> {
+        let max_iter = stop.max_iter.min(TALL_STEPS);
+        let solved = self.proximal_newton.solve(subproblem, start, Stop { max_iter, ..stop })?;
+        if solved.status == Status::Converged || max_iter == stop.max_iter {
+            return Ok(solved);
+        }
+        self.scores.clone_from(&solved.point.scores);
+        let mut other = self.run(subproblem, solved.point.theta, stop.after(solved.iterations))?;
+        other.iterations += solved.iterations;
+        Ok(other)
     }
 
     /// L-BFGS in the dual. On part of the factors it is asked for more until theta passes with its own

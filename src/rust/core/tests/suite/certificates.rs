@@ -108,6 +108,27 @@ fn small_problems_by_every_solver() {
 }
 
 #[test]
+fn tall_problems_by_every_solver() {
+    let mut rng = random(18);
+    for (k, direction) in DIRECTIONS.into_iter().enumerate() {
+        // 100 coefficients, and at least four times as many scores.
+        let case = Case {
+            basis: quartic(),
+            direction,
+            penalty: penalty_factors([0, 1, 5][k], 4, &mut rng),
+            ..Case::new(samples_of(4, 640, 410, k as u64))
+        };
+        let lambda1 = [0.1, 0.001, 1.0][k];
+        let paths = SOLVERS.map(|m| assert_path_certified(&case, lambda1, &down(8, 0.02), m));
+        let detected = paths[0].steps.last().unwrap().estimate.coefficients.len();
+        assert!(detected > 3, "too easy: {detected} detected");
+        for path in &paths {
+            paths.iter().for_each(|other| assert_gaps_bound(path, other));
+        }
+    }
+}
+
+#[test]
 fn the_papers_path_by_every_solver() {
     let grid: Vec<f64> = (0..20).map(|k| 10_f64.powf(-4.0 * f64::from(k) / 19.0)).collect();
     let case = Case::gaussian(20, 60, 1);

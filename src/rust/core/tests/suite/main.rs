@@ -7,6 +7,7 @@ mod certificates;
 mod cold_starts;
 mod designs;
 mod dtrace;
+mod early_ends;
 mod families;
 mod flasso;
 mod gaussian_normalizer;

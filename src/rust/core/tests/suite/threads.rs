@@ -1,6 +1,8 @@
 //! The number of threads changes nothing, to the last bit.
 
-use crate::cases::{cubic, down, penalty_factors, random, samples_of, Case, DIRECTIONS, SOLVERS};
+use crate::cases::{
+    cubic, down, penalty_factors, quartic, random, samples_of, Case, DIRECTIONS, SOLVERS,
+};
 use kliepnet_core::path::{Grid, KliepPath, SolverChoice};
 
 fn with_threads(
@@ -49,6 +51,14 @@ fn in_small_problems_of_groups() {
     let case = Case { basis: cubic(), ..Case::new(samples_of(30, 60, 70, 2)) };
     for solver in SOLVERS {
         assert_same_bits(&case, 0.1, &down(4, 0.2), solver);
+    }
+}
+
+#[test]
+fn in_tall_problems() {
+    for direction in DIRECTIONS {
+        let case = Case { basis: quartic(), direction, ..Case::new(samples_of(4, 900, 700, 6)) };
+        assert_same_bits(&case, 0.1, &down(6, 0.05), SolverChoice::Auto);
     }
 }
 

@@ -62,20 +62,17 @@ struct Powers {
 impl Powers {
     fn new(sample: &Sample) -> Self {
         let (rows, variables) = (sample.rows(), sample.variables());
-        let power = |exponent: i32| -> Vec<f64> {
-            (0..variables)
-                .flat_map(|u| sample.variable(u).iter().map(move |a| a.powi(exponent)))
-                .collect()
-        };
-        let values = [power(1), power(2), power(3), power(4)];
-        let left = [0, 1, 2, 3].map(|k| pack(&values[k], rows, variables));
-        let right = [0, 1, 2, 3].map(|k| pack(&values[k], rows, variables));
-        Self { rows, variables, left, right }
+        Self { rows, variables, left: powers_of(sample), right: powers_of(sample) }
     }
 }
 
-fn pack<const WIDTH: usize>(values: &[f64], rows: usize, variables: usize) -> Panels<WIDTH> {
-    Panels::pack(variables, rows, |u| &values[u * rows..][..rows], None)
+/// Packed once: to bring values side by side takes longer than to multiply them.
+fn powers_of<const WIDTH: usize>(sample: &Sample) -> [Panels<WIDTH>; 4] {
+    let values = Panels::pack(sample.variables(), sample.rows(), |u| sample.variable(u), None);
+    let squares = values.map(|a| a * a);
+    let cubes = values.map(|a| a * (a * a));
+    let fourths = values.map(|a| (a * a) * (a * a));
+    [values, squares, cubes, fourths]
 }
 
 /// The edges of a block of `COLS` variables j with all i below them.

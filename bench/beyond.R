@@ -1,0 +1,96 @@
+# How far to trust `q_beyond`, changes that correlations do not show: how often
+# any edge has one where there is none, and what is found on the diamond.
+
+# Finished runs are kept here, as those of the calibration are.
+beyond_folder <- file.path("build", "beyond")
+
+# The test was made on seeds from 9800 to 9863; these are others.
+beyond_seeds <- 9900L
+
+bench_beyond <- function(settings = beyond_settings()) {
+    table <- beyond_table(settings)
+    # For the vignette on how far to trust the answer.
+    saveRDS(table, file.path("inst", "paper", "beyond.rds"), version = 3)
+    do.call(rbind, lapply(split(table, seq_len(nrow(table))), beyond_row))
+}
+
+# Nothing changed; then correlations alone; then the diamond, where correlations
+# show nothing. As the settings of the calibration, sparser and smaller.
+beyond_settings <- function() {
+    row <- function(n, ...) {
+        calibration_setting(20, n, density = 0.1, ...)
+    }
+    none <- function(n, margins) {
+        row(n, changed = 0, margins = margins, runs = 200L)
+    }
+    table <- rbind(
+        over_values(c("gaussian", "t3", "lognormal", "counts", "zeros"),
+                    function(kind) none(100, kind)),
+        none(400, "t3"),
+        over_values(c("gaussian", "shifted", "t3", "zeros"), function(kind) {
+            row(400, changed = 5, margins = kind)
+        }),
+        calibration_setting(9, 500, graph = "diamond", changed = 8),
+        calibration_setting(9, 2000, graph = "diamond", changed = 8,
+                            runs = 20L)
+    )
+    cbind(setting = setting_name(table), table)
+}
+
+# ---- runs ------------------------------------------------------------------
+
+# One edge is beyond correlations on the diamond alone.
+beyond_run <- function(seed, setting) {
+    name <- gsub("[^a-z0-9_]+", "-", tolower(setting$setting))
+    file <- file.path(beyond_folder, paste0(name, "-", seed, ".rds"))
+    if (file.exists(file)) return(readRDS(file))
+    pair <- with_seed(seed, calibration_pair(setting))
+    set.seed(seed)
+    found <- kliep_auto(unname(pair$x), unname(pair$y), fdr = setting$fdr,
+                        control = one_thread(), progress = FALSE)$estimates
+    beyond <- found$q_beyond <= setting$fdr
+    truth <- setting$graph == "diamond" & changed_truth(pair, setting)
+    run <- data.frame(
+        setting = setting$setting, seed = seed, any = any(beyond),
+        false_share = sum(beyond & !truth) / max(1, sum(beyond)),
+        power = if (any(truth)) mean(beyond[truth]) else NA,
+        by_correlation = sum(found$changed)
+    )
+    saveRDS(run, file)
+    run
+}
+
+beyond_table <- function(settings) {
+    dir.create(beyond_folder, showWarnings = FALSE, recursive = TRUE)
+    do.call(rbind, lapply(seq_len(nrow(settings)), function(k) {
+        message("beyond: ", settings$setting[k])
+        runs <- do.call(rbind, lapply(
+            beyond_seeds + seq_len(settings$runs[k]) - 1L, beyond_run,
+            setting = settings[k, ]
+        ))
+        data.frame(
+            setting = settings$setting[k], changed = settings$changed[k],
+            runs = nrow(runs), any = mean(runs$any),
+            false_share = mean(runs$false_share),
+            false_share_se = standard_error_of(runs$false_share),
+            power = mean(runs$power), power_se = standard_error_of(runs$power),
+            by_correlation = mean(runs$by_correlation)
+        )
+    }))
+}
+
+beyond_row <- function(row) {
+    none <- is.na(row$power)
+    error <- sqrt(0.1 * 0.9 / row$runs)
+    bench_row(
+        row$setting,
+        if (none) sprintf("any edge in %.3f", row$any) else sprintf(
+            "false share %.2f (%.2f), power %.2f (%.2f)", row$false_share,
+            row$false_share_se, row$power, row$power_se
+        ),
+        paste(row$runs, "runs"),
+        if (none) at_most(row$any - 2 * error, 0.1, " within two errors") else
+            at_most(row$false_share - 2 * row$false_share_se, 0.1,
+                    " within two errors")
+    )
+}
