@@ -19,6 +19,7 @@ find_pairwise_changes <- function(samples, spec, fdr, n_perm, progress) {
     near <- neighbour_tests(drawn, spec$control, draw("Regressing"))
     ratio <- error_ratio(ready, drawn)
     near$z <- near$z * ratio
+    near$se <- near$se / ratio
     near$p_value <- p_from_null(near$z, null)
     scaled <- near[c("x", "y")]
     path <- screening_path(scaled, spec$control, progress)
