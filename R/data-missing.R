@@ -100,9 +100,10 @@ stop_unusable <- function(parts, rows, values, na) {
 }
 
 hint_missing <- function() {
-    paste("`na = \"pairwise\"` uses what is known of each pair of numeric",
-          "variables, \"impute\" draws missing values from the others, and",
-          "\"omit\" leaves out observations with missing values.")
+    paste("`na = \"omit\"` leaves out observations with missing values,",
+          "`na = \"pairwise\"` uses what is known of each pair of numeric",
+          "variables, and `na = \"impute\"` draws missing values from the",
+          "others.")
 }
 
 unusable_values <- function(part, na) {

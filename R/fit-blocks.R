@@ -24,10 +24,10 @@ is_group_shape <- function(groups) {
     if (!is.list(groups)) {
         return(is.atomic(groups) && is.null(dim(groups)) && length(groups) > 1L)
     }
-    length(groups) > 0L && all(vapply(groups, is_variable_set, NA))
+    length(groups) > 0L && all(vapply(groups, is_name_set, NA))
 }
 
-is_variable_set <- function(set) {
+is_name_set <- function(set) {
     is.character(set) && length(set) > 0L && !anyNA(set)
 }
 

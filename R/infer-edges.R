@@ -387,8 +387,8 @@ combined_estimates <- function(table, level) {
         p_value = table$p_combined, q_value = table$q_value,
         p_direct = table$p_value, p_nodewise = table$p_nodewise,
         test = ifelse(direct, "direct", "node-wise"),
-        table[c("z", "in_support", "partial_x", "partial_y", "shift",
-                "q_beyond", "changed")]
+        table[intersect(c("z", "in_support", "partial_x", "partial_y", "shift",
+                          "q_beyond", "changed"), names(table))]
     )
 }
 

@@ -137,7 +137,8 @@ test_that("predictions at the rows of a sample are its own fitted values", {
 })
 
 test_that("new values are mapped in order, and not beyond the ends", {
-    margin <- cbind(c(1, 2, 2, 2, 5), c(-1, 0, 1, 2, 3))
+    margin <- structure(cbind(c(1, 2, 2, 2, 5), c(-1, 0, 1, 2, 3)),
+                        columns = 1:2)
     scores <- normal_scores(margin)
     at <- c(-1e300, 1, 1.5, 2, 3, 5, 1e300)
     got <- score_newdata(cbind(at, at), margin)[, 1]

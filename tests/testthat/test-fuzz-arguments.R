@@ -17,6 +17,12 @@ valid_calls <- function(found, pair) {
     chosen <- list(criterion = "cv", folds = 2, rule = "best",
                    method = "kliep")
     theta <- ising_chain(4)
+    columns <- lapply(two, function(sample) {
+        data.frame(a = sample[, 1], group = rep_len(c("u", "v"), nrow(sample)),
+                   b = sample[, 2])
+    })
+    mixed <- kliep_path(columns$x, columns$y, feat_mixed(), nlambda = 3,
+                        control = control, progress = FALSE)
     sif <- "network.sif"
     writeLines("A ac B", sif)
     list(
@@ -34,6 +40,10 @@ valid_calls <- function(found, pair) {
         feat_cliques = list(cliques = list(1:2, 2:4), fun = NULL),
         feat_custom = list(pair = function(u, v) u * v, single = NULL),
         feat_gaussian = list(linear = TRUE),
+        edge_cells = list(object = mixed, from = "a", to = "group",
+                          lambda2 = min(mixed$lambda2)),
+        feat_mixed = list(types = c(a = "numeric"), counts = "root",
+                          max_levels = 5),
         feat_nonparanormal = list(power = 2),
         feat_polynomial = list(degree = 3, terms = "all", basis = "raw"),
         feat_rbf = list(sigma = 1),
@@ -66,6 +76,20 @@ valid_calls <- function(found, pair) {
             spec = kliep_spec(control = control), contrasts = "reference",
             reference = "2", fdr = 0.2, level = 0.9, n_perm = 19,
             progress = FALSE
+        ),
+        kliep_by = list(
+            data = data.frame(rbind(pair$x, pair$y), arm = rep_len(1:2, 44),
+                              cell = rep(c("s", "t"), c(24, 20))),
+            group = "arm", by = "cell", contrast = c("1", "2"),
+            spec = kliep_spec(control = control), fdr = 0.2, level = 0.9,
+            n_perm = 19, progress = FALSE
+        ),
+        kliep_interaction = list(
+            data = data.frame(rbind(pair$x, pair$y), arm = rep_len(1:2, 44),
+                              visit = rep_len(c(1, 1, 2, 2), 44)),
+            group = "arm", time = "visit", contrast = c("1", "2"),
+            times = c("2", "1"), spec = kliep_spec(control = control),
+            fdr = 0.2, level = 0.9, n_perm = 19, progress = FALSE
         ),
         kliep_sets = list(fit = found$tests, sets = list(all = letters[1:4]),
                           min_size = 2, n_random = 9),

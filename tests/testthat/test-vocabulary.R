@@ -46,3 +46,18 @@ test_that("no function inside the package has more than eight arguments", {
     }, inner[!methods & !wrappers])
     expect_identical(many, character())
 })
+
+test_that("no function is written twice", {
+    folder <- test_path("..", "..", "R")
+    skip_if(!dir.exists(folder), "the sources are not here")
+    files <- list.files(folder, "[.]R$", full.names = TRUE)
+    named <- unlist(lapply(files, function(file) {
+        vapply(as.list(parse(file, keep.source = FALSE)), function(line) {
+            if (is.call(line) && identical(line[[1L]], quote(`<-`)))
+                deparse(line[[2L]])[1L] else ""
+        }, "")
+    }))
+    # The last of two would be the one that all callers get.
+    expect_identical(unique(named[named != "" & duplicated(named)]),
+                     character())
+})
