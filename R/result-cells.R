@@ -40,8 +40,9 @@
 edge_cells <- function(object, from, to, lambda2 = NULL) {
     features <- cells_features(object)
     path <- path_of(object)
-    pair <- check_pairs(data.frame(from = from, to = to), path$variables,
-                        "the result does")
+    pair <- check_pairs(data.frame(from = check_end(from, "from"),
+                                   to = check_end(to, "to")),
+                        path$variables, "the result does")
     own <- unname(features$columns[c(pair$from, pair$to)])
     k <- basis_sizes(own)
     theta <- matrix(0, k[1L], k[2L])
@@ -59,6 +60,14 @@ edge_cells <- function(object, from, to, lambda2 = NULL) {
     table$n_x <- counted$x
     table$n_y <- counted$y
     table
+}
+
+# One end of an edge.
+check_end <- function(value, arg) {
+    one <- (is.character(value) || is.numeric(value)) && length(value) == 1L
+    if (one && !is.na(value)) return(value)
+    stop_kliep("argument", paste0("`", arg, "` must be the name or the number ",
+                                  "of one column: got ", describe(value), "."))
 }
 
 cells_features <- function(object) {
