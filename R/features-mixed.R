@@ -103,8 +103,7 @@ check_types <- function(types) {
     if (is.null(types)) return(NULL)
     given <- unlist(types)
     if (!is.character(given) || length(given) != length(types) ||
-        is.null(names(types)) || any(!nzchar(names(types))) ||
-        anyDuplicated(names(types))) {
+            !all_named_once(types)) {
         stop_kliep(
             "features",
             paste0("`types` must name the type of columns, each once: got ",
@@ -120,6 +119,11 @@ check_types <- function(types) {
         hint = paste0("Types are ", paste(dQuote(mixed_types, FALSE),
                                           collapse = ", "), ".")
     )
+}
+
+all_named_once <- function(values) {
+    !is.null(names(values)) && all(nzchar(names(values))) &&
+        !anyDuplicated(names(values))
 }
 
 format_mixed <- function(x) {

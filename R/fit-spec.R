@@ -202,10 +202,10 @@ open_spec <- function(spec) {
 most_in_closed_form <- 2000
 
 auto_normalizer <- function(spec, d) {
-    closed <- has_closed_form(spec$features) && spec$lambda1 > 0 &&
-        is.null(spec$penalty_groups) && spec$solver == "auto" &&
-        d <= most_in_closed_form &&
-        fits_memory(moments_bytes(d, 6))
+    allowed <- spec$lambda1 > 0 && is.null(spec$penalty_groups) &&
+        spec$solver == "auto"
+    closed <- allowed && has_closed_form(spec$features) &&
+        d <= most_in_closed_form && fits_memory(moments_bytes(d, 6))
     if (closed) "gaussian" else "empirical"
 }
 

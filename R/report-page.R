@@ -40,8 +40,8 @@
 #' @param fit A `change_path`, or the result of [kliep_select()],
 #'   [kliep_test()], [kliep_stability()], [kliep_infer()], [kliep_auto()],
 #'   [kliep_debias()], [kliep_windows()], [kliep_time()], [kliep_groups()] or
-#'   [kliep_by()]. The last two have a page for each contrast or cell type beside
-#'   `file`, which leads to them.
+#'   [kliep_by()]. The last two have a page for each contrast or cell type
+#'   beside `file`, which leads to them.
 #' @param file Where to write the page. A file that is there is replaced once
 #'   the new one is complete.
 #' @param lambda2 The value to take the edges from: for a path, which does not
@@ -97,8 +97,8 @@ check_reportable <- function(fit) {
     stop_kliep(
         "type",
         paste0("A report needs a path, a change, a selection, a test, a ",
-               "stability selection, an inference, windows, a drift or groups: ",
-               "got ",
+               "stability selection, an inference, windows, a drift or ",
+               "groups: got ",
                describe(fit), "."),
         hint = "`kliep_select()` makes a selection."
     )

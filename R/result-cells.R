@@ -10,9 +10,9 @@
 #' With \eqn{B_u} the values of \eqn{b_u} at the levels of a column, the cells
 #' are \eqn{B_u \Theta_{uv} B_v^\top}{B_u Theta_uv B_v'}: by how much more
 #' likely a pair of levels is in `x` than in `y`, on the log scale, apart from
-#' what the two columns do alone. Weighted by the shares of levels, rows and columns sum
-#' to zero, and the root mean square over all cells is the norm that [edges()]
-#' has for the edge. A numeric column has one cell, `+1`: the change for one
+#' what the two columns do alone. Weighted by the shares of levels, rows and
+#' columns sum to zero, and the root mean square over all cells is the norm that
+#' [edges()] has for the edge. A numeric column has one cell, `+1`: the change for one
 #' unit of its normal score. A count has `+1`, one standard deviation of its
 #' transform, and `zero`, the state, where it has one.
 #'

@@ -94,8 +94,9 @@ auto_run <- function(name, pair, seed) {
 }
 
 is_changed <- function(table, pair) {
-    key <- function(edges) paste(pmin(edges$from, edges$to),
-                                 pmax(edges$from, edges$to))
+    key <- function(edges) {
+        paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to))
+    }
     key(table) %in% key(pair$truth)
 }
 

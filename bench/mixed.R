@@ -87,13 +87,15 @@ mixed_draws <- function(maps, at, coupling, fields, n, sweeps = 60L) {
             state[[u]] <- draw_column(maps[[u]], pull, fields[[u]], n)
         }
     }
-    values <- Map(function(values, map, name) {
-        if (is.null(map)) return(if (name %in% c("n1", "n2")) exp(values) else
-            values)
-        factor(letters[values], letters[seq_len(nrow(map))],
-               ordered = startsWith(name, "o"))
-    }, state, maps, names(maps))
-    as.data.frame(values)
+    as.data.frame(Map(mixed_column, state, maps, names(maps)))
+}
+
+mixed_column <- function(values, map, name) {
+    if (!is.null(map)) {
+        return(factor(letters[values], letters[seq_len(nrow(map))],
+                      ordered = startsWith(name, "o")))
+    }
+    if (name %in% c("n1", "n2")) exp(values) else values
 }
 
 draw_column <- function(map, pull, field, n) {

@@ -121,10 +121,11 @@ test_that("the norm of an edge is the root mean square of its cells", {
 test_that("where nothing changed each type is as often the first", {
     set.seed(5)
     first <- replicate(120, {
-        draw <- function() data.frame(
-            a = rnorm(80), b = rnorm(80), c = rnorm(80),
-            u = factor(sample(4, 80, TRUE)), v = factor(sample(4, 80, TRUE))
-        )
+        draw <- function() {
+            data.frame(a = rnorm(80), b = rnorm(80), c = rnorm(80),
+                       u = factor(sample(4, 80, TRUE)),
+                       v = factor(sample(4, 80, TRUE)))
+        }
         path <- kliep_path(draw(), draw(), feat_mixed(), nlambda = 30,
                            control = one, progress = FALSE)
         found <- edges(path)[1L, ]

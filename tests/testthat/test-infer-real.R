@@ -88,9 +88,9 @@ test_that("two seeds give one answer on 37 and 42 arrays", {
     found <- by_seed(kliep_auto)
     expect_lte(apart(found), 1)
     chosen <- by_seed(kliep_select)
-    features <- lapply(chosen, function(fit) name_features(
-        fit$path$spec$features
-    ))
+    features <- lapply(chosen, function(fit) {
+        name_features(fit$path$spec$features)
+    })
     expect_type(features[[1]], "character")
     expect_identical(features[[1]], features[[2]])
     expect_lte(apart(chosen), 1)

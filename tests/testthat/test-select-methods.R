@@ -131,8 +131,8 @@ test_that("a selection of another method prints and draws", {
         chosen <- select_by(method, folds = 2)
         expect_output(print(chosen), paste("chosen +", method))
         plot <- ggplot2::autoplot(chosen)
-        expect_match(plot$labels$y, baseline_methods()[[method]]$score,
-                     fixed = TRUE)
+        expect_match(gsub("\n", " ", plot$labels$y),
+                     baseline_methods()[[method]]$score, fixed = TRUE)
         expect_equal(nrow(ggplot2::layer_data(plot, 3)), 5)
         expect_error(predict(chosen, pair$x), class = "kliep_error_method")
     }
