@@ -74,22 +74,28 @@ find_type <- function(column, other, name) {
         if (length(known) <= 2L) return("two_valued")
         return(if (is.ordered(column)) "ordered" else "categorical")
     }
-    if (!is.numeric(column) || !is.null(dim(column))) {
-        stop_kliep(
-            "type_of_column",
-            paste0("Column `", name, "` is of class <", class(column)[1L],
-                   ">, which has no type among numeric, two-valued, ",
-                   "categorical, ordered and count."),
-            hint = paste("Convert it, for instance with `as.numeric()` or",
-                         "`factor()`, or leave it out.")
-        )
-    }
+    stop_without_type(column, name)
+    find_number_type(c(column, other), known)
+}
+
+find_number_type <- function(values, known) {
     if (length(known) <= 2L) return("two_valued")
     if (!is_counts(abs(known))) return("numeric")
     if (length(known) <= most_scores) return("ordered")
-    values <- c(column, other)
     zeros <- mean(values == 0, na.rm = TRUE)
     if (min(known) == 0 && zeros >= many_zeros) "count" else "numeric"
+}
+
+stop_without_type <- function(column, name) {
+    if (is.numeric(column) && is.null(dim(column))) return(invisible())
+    stop_kliep(
+        "type_of_column",
+        paste0("Column `", name, "` is of class <", class(column)[1L],
+               ">, which has no type among numeric, two-valued, ",
+               "categorical, ordered and count."),
+        hint = paste("Convert it, for instance with `as.numeric()` or",
+                     "`factor()`, or leave it out.")
+    )
 }
 
 # The values of both, in order: those of a factor by its levels.

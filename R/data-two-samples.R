@@ -65,9 +65,10 @@
 #'   its conditional distribution, a level with its conditional mean as
 #'   probability. [kliep_infer()] and [kliep_auto()] test all completions, and
 #'   combine them by the rules of Rubin (1987) and, for edges of several
-#'   coefficients, Li and others (1991): what differs between completions adds to
-#'   the variance. All other functions use the first completion, and do not know
-#'   that values were drawn. What is missing may depend on the other variables.
+#'   coefficients, Li and others (1991): what differs between completions adds
+#'   to the variance. All other functions use the first completion, and do not
+#'   know that values were drawn. What is missing may depend on the other
+#'   variables.
 #' * `"impute_median"` puts the median of the same variable and condition in its
 #'   place, with a warning: this weakens the dependence between variables, and
 #'   where one condition has more of them it looks like a change.
@@ -163,7 +164,8 @@
 #'   two tables; and, where one was described, `design`: what the samples were
 #'   adjusted for, how units were pooled, and the strata, units and pairs of
 #'   their observations. With `na = "impute"`, `x` and `y` are the first
-#'   completion, and `imputed` is a list of all; with `"pairwise"`, `na` says so.
+#'   completion, and `imputed` is a list of all; with `"pairwise"`, `na` says
+#'   so.
 #' @references
 #' Theil, H. (1965). The analysis of disturbances in regression analysis.
 #' *Journal of the American Statistical Association* 60, 1067--1079.
@@ -291,8 +293,8 @@ two_samples.ExpressionSet <- function(
 #' @export
 two_samples.network_pair <- function(x, y = NULL, variables = NULL,
                                      top_variable = NULL,
-                                     na = c("error", "omit", "pairwise", "impute",
-                                            "impute_median"),
+                                     na = c("error", "omit", "pairwise",
+                                            "impute", "impute_median"),
                                      adjust = NULL, adjust_common = FALSE,
                                      strata = NULL, unit = NULL, pair = NULL,
                                      pool = c("none", "mean", "sum"), ...) {

@@ -23,9 +23,9 @@
 #' * `"ordered"`, ordered factors and whole numbers with 3 to 7 values:
 #'   \eqn{b_u} is the normal score of the level, \eqn{a_u} has \eqn{k - 1}
 #'   polynomials of it.
-#' * `"count"`, whole numbers from 0 with at least a tenth of zeros: \eqn{b_u} is
-#'   \eqn{t = \log(1 + x)}{t = log(1 + x)} or \eqn{\sqrt x}{root x}, and zero as
-#'   a state; \eqn{a_u} has \eqn{t^2} as well.
+#' * `"count"`, whole numbers from 0 with at least a tenth of zeros: \eqn{b_u}
+#'   is \eqn{t = \log(1 + x)}{t = log(1 + x)} or \eqn{\sqrt x}{root x}, and zero
+#'   as a state; \eqn{a_u} has \eqn{t^2} as well.
 #' * `"numeric"`, all other numbers: \eqn{b_u} is the normal score \eqn{s},
 #'   \eqn{a_u} has \eqn{s} and \eqn{s^2}.
 #'
@@ -54,9 +54,9 @@
 #' @section Types compete fairly:
 #' In samples without dependence all columns of \eqn{b_u} are uncorrelated and
 #' have variance one, so that a norm is the root mean square of the change of
-#' the log-ratio over all cells. A factor of \eqn{k} coefficients has the penalty
-#' factor \eqn{\sqrt{q_k / q_1}}{sqrt(q_k / q_1)}, with \eqn{q_k} the quantile
-#' \eqn{1 - 1 / T} of chi-square with \eqn{k} degrees of freedom and \eqn{T} the
+#' the log-ratio over all cells. A factor of \eqn{k} coefficients has the
+#' penalty factor \eqn{\sqrt{q_k / q_1}}{sqrt(q_k / q_1)}, with \eqn{q_k} the
+#' quantile \eqn{1 - 1 / T} of chi-square with \eqn{k} degrees of freedom and \eqn{T} the
 #' number of edges: where nothing changed, each of the \eqn{T} edges is as
 #' likely to be the first on the path, whatever its types. A `penalty_factor`
 #' that is given multiplies it.

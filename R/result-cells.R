@@ -12,9 +12,9 @@
 #' likely a pair of levels is in `x` than in `y`, on the log scale, apart from
 #' what the two columns do alone. Weighted by the shares of levels, rows and
 #' columns sum to zero, and the root mean square over all cells is the norm that
-#' [edges()] has for the edge. A numeric column has one cell, `+1`: the change for one
-#' unit of its normal score. A count has `+1`, one standard deviation of its
-#' transform, and `zero`, the state, where it has one.
+#' [edges()] has for the edge. A numeric column has one cell, `+1`: the change
+#' for one unit of its normal score. A count has `+1`, one standard deviation of
+#' its transform, and `zero`, the state, where it has one.
 #'
 #' @param object A result of [kliep_path()], [kliep_change()], [kliep_select()],
 #'   [kliep_infer()] or [kliep_auto()] with [feat_mixed()].
