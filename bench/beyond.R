@@ -41,8 +41,7 @@ beyond_settings <- function() {
 
 # One edge is beyond correlations on the diamond alone.
 beyond_run <- function(seed, setting) {
-    name <- gsub("[^a-z0-9_]+", "-", tolower(setting$setting))
-    file <- file.path(beyond_folder, paste0(name, "-", seed, ".rds"))
+    file <- run_file(setting$setting, seed, beyond_folder)
     if (file.exists(file)) return(readRDS(file))
     pair <- with_seed(seed, calibration_pair(setting))
     set.seed(seed)

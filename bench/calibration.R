@@ -2,8 +2,7 @@
 # share of runs that report any where nothing changed, and the power, on
 # settings that users meet. Truth is a changed partial correlation.
 
-# Finished runs are kept here, so that a table that was cut off goes on. Remove
-# it where a method has changed.
+# Finished runs are kept here: see runs.R.
 calibration_folder <- file.path("build", "calibration")
 
 # Rules were made on seeds up to 200 and from 2001 to 2060; these are others.
@@ -382,8 +381,7 @@ calibration_runs <- function(settings, first = calibration_seeds,
 # A method that is in the file already is not run again.
 calibration_run <- function(seed, setting, folder) {
     methods <- calibration_methods(setting, seed - calibration_seeds + 1L)
-    name <- gsub("[^a-z0-9_]+", "-", tolower(setting$setting))
-    file <- file.path(folder, paste0(name, "-", seed, ".rds"))
+    file <- run_file(setting$setting, seed, folder)
     done <- if (file.exists(file)) readRDS(file)
     left <- setdiff(c(names(methods), "oracle"), done$method)
     if (length(left) == 0L) return(done)

@@ -38,8 +38,7 @@ level_settings <- function() {
 # With 19 shuffles a test at .05 has to come first of twenty, and the level of
 # one that is exact is .05.
 level_run <- function(setting, seed) {
-    name <- gsub("[^a-z0-9_]+", "-", tolower(setting$setting))
-    file <- file.path(level_folder, paste0(name, "-", seed, ".rds"))
+    file <- run_file(setting$setting, seed, level_folder)
     if (file.exists(file)) return(readRDS(file))
     pair <- with_seed(seed, calibration_pair(setting))
     set.seed(seed)

@@ -5,9 +5,9 @@
 # goal is a ratio of things measured in the same run. A goal that is not met
 # says so in the table; only an error makes the exit status non-zero.
 
-for (file in c("rows", "timing", "machine", "samples", "solvers", "genome",
-               "memory", "peak", "shapes", "select", "recovery", "features",
-               "simulate", "consistency", "baselines", "resample",
+for (file in c("rows", "runs", "timing", "machine", "samples", "solvers",
+               "genome", "memory", "peak", "shapes", "select", "recovery",
+               "features", "simulate", "consistency", "baselines", "resample",
                "inference", "study", "calibration", "beyond", "intervals",
                "level", "tests", "designs", "mixed", "time", "load", "scaling",
                "refits", "users", "faults")) {
@@ -59,6 +59,8 @@ wanted_groups <- function(only = Sys.getenv("ONLY")) {
 # A group that fails leaves the others their rows.
 run_group <- function(name) {
     message("bench: ", name)
+    unpack_runs(name)
+    on.exit(pack_runs(name))
     tryCatch(
         cbind(group = name, groups[[name]]()),
         error = function(condition) {

@@ -104,8 +104,7 @@ time_series <- function(setting) {
 # ---- runs ------------------------------------------------------------------
 
 time_file <- function(setting, seed) {
-    name <- gsub("[^a-z0-9_]+", "-", tolower(setting$setting))
-    file.path(time_folder, paste0(name, "-", seed, ".rds"))
+    run_file(setting$setting, seed, time_folder)
 }
 
 # One row for each method; what stands beside ours has fewer runs.

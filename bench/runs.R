@@ -1,0 +1,35 @@
+# Finished runs of the long groups: a file each in `build`, so that a group that
+# was cut off goes on, and all of a group in one file of the tree, so that it
+# goes on elsewhere. Remove both where a method has changed.
+
+run_file <- function(setting, seed, folder) {
+    name <- gsub("[^a-z0-9_]+", "-", tolower(setting))
+    file.path(folder, paste0(name, "-", seed, ".rds"))
+}
+
+packed_file <- function(group) {
+    file.path("bench", "runs", paste0(group, ".rds"))
+}
+
+# The runs of the tree, a file each, unless there is one.
+unpack_runs <- function(group) {
+    if (!file.exists(packed_file(group))) return(invisible())
+    folder <- file.path("build", group)
+    dir.create(folder, showWarnings = FALSE, recursive = TRUE)
+    runs <- readRDS(packed_file(group))
+    for (name in names(runs)) {
+        to <- file.path(folder, name)
+        if (!file.exists(to)) saveRDS(runs[[name]], to)
+    }
+}
+
+# All runs of a group that has any.
+pack_runs <- function(group) {
+    files <- list.files(file.path("build", group), "[.]rds$",
+                        full.names = TRUE)
+    if (length(files) == 0L) return(invisible())
+    runs <- lapply(files, readRDS)
+    names(runs) <- basename(files)
+    dir.create(dirname(packed_file(group)), showWarnings = FALSE)
+    saveRDS(runs, packed_file(group), version = 3, compress = "xz")
+}
