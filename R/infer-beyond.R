@@ -38,8 +38,8 @@ confirm <- function(q_value, p_value, level) {
     q_value
 }
 
-# Tables of more numbers take seconds, and memory for each of them four times.
-most_beyond <- 1e7
+# Tables of more numbers would take longer than all other tests of a call.
+most_beyond <- 2e6
 
 is_beyond_reach <- function(samples) {
     d <- length(samples$variables)
@@ -248,7 +248,9 @@ say_no_beyond <- function(x) {
     if (!anyNA(q_value)) {
         return("No edge changes in a way that correlations do not show.")
     }
-    paste0("Changes that correlations do not show were not looked for: there ",
-           "are too many edges (", format(length(q_value), big.mark = ","),
-           "). Try fewer variables.")
+    paste0("Changes that correlations do not show were not looked for: by ",
+           "default this takes fewer edges (there are ",
+           format(length(q_value), big.mark = ","), ") or observations, and ",
+           "no missing values. `kliep_infer(features = feat_polynomial())` ",
+           "looks for them.")
 }

@@ -138,8 +138,8 @@
 #' are found by the first are tested again by the second, and have the larger of
 #' both q-values, the second adjusted for as many edges as were found. No
 #' `q_beyond` is below the p-value of no such change at all. Where the table of
-#' features would have more than ten million numbers (100 variables with 330
-#' observations in all, 50 with 1,300), `q_beyond` is `NA`.
+#' features would have more than two million numbers (20 variables with 1,600
+#' observations in all, 50 with 260), `q_beyond` is `NA`.
 #'
 #' @section Designs:
 #' Covariates, strata, units and pairs are described by arguments of

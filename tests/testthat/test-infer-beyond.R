@@ -59,13 +59,13 @@ test_that("where there are too many edges it is left out, and said", {
         list(x = matrix(0, n, d), y = matrix(0, n, d),
              variables = paste0("V", seq_len(d)))
     }
-    expect_false(is_beyond_reach(samples(160, 100)))
-    large <- samples(170, 100)
+    expect_false(is_beyond_reach(samples(30, 100)))
+    large <- samples(35, 100)
     expect_true(is_beyond_reach(large))
     q_value <- beyond_q_values(large, integer(), 19, kliep_control())
     expect_identical(q_value, rep(NA_real_, 4950))
     found <- list(estimates = data.frame(q_beyond = q_value), fdr = 0.1)
-    expect_match(say_no_beyond(found), "too many edges \\(4,950\\)")
+    expect_match(say_no_beyond(found), "fewer edges \\(there are 4,950\\)")
     expect_null(say_beyond(found))
 })
 
