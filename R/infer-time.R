@@ -317,7 +317,8 @@ prepare_series <- function(parts, features, block) {
         values <- sign(values) * abs(values)^features$power
     }
     blocks <- describe_blocks(time_blocks(block, values), time)
-    list(model = gaussian_model(values, blocks), drift = clean$drift,
+    list(model = gaussian_model(values, blocks, clean$removed),
+         drift = clean$drift,
          values = values)
 }
 

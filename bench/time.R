@@ -2,25 +2,26 @@
 # series whose drift is known, beside windows and a difference of halves; and
 # how long it takes.
 
-# Finished runs are kept here, so that a table that was cut off goes on. Remove
-# it where a method has changed.
+# Finished runs are kept here: see runs.R.
 time_folder <- file.path("build", "time")
 
 # Rules were made on seeds below 1000.
 time_seeds <- 8500L
 
 # Runs take turns over the settings, so that a table that is cut off after
-# MINUTES has as many of each.
+# MINUTES has as many of each, and each runs on a core of its own.
 bench_time <- function(settings = time_settings(),
                        minutes = as.numeric(Sys.getenv("MINUTES", "Inf"))) {
     dir.create(time_folder, showWarnings = FALSE, recursive = TRUE)
     until <- Sys.time() + 60 * min(minutes, 1e6)
-    for (run in seq_len(max(settings$runs))) {
-        for (k in which(settings$runs >= run)) {
-            if (Sys.time() > until) break
-            time_run(settings[k, ], time_seeds + run - 1L)
-        }
-    }
+    tasks <- do.call(rbind, lapply(seq_len(max(settings$runs)), function(run) {
+        expand.grid(k = which(settings$runs >= run), run = run)
+    }))
+    parallel::mclapply(seq_len(nrow(tasks)), function(task) {
+        if (Sys.time() > until) return(NULL)
+        time_run(settings[tasks$k[task], ], time_seeds + tasks$run[task] - 1L)
+        NULL
+    }, mc.cores = parallel::detectCores(), mc.preschedule = FALSE)
     table <- time_table(settings)
     # For the vignette on returns.
     saveRDS(table, file.path("inst", "paper", "drift.rds"), version = 3)
