@@ -147,6 +147,29 @@ with_dependence <- function(model, values, smoother) {
     model
 }
 
+# As many independent rows as would say as much about products of variables.
+effective_rows <- function(model) {
+    length(model$blocks$unit) / model$dependence
+}
+
+# Up to here `make bench ONLY=time` shows that the rate is kept.
+most_persistence <- 0.7
+
+warn_dependence <- function(model) {
+    known <- mean(model$persistence)
+    if (known <= most_persistence) return(invisible())
+    warn_kliep(
+        "dependence",
+        paste0("Rows depend strongly on each other: products of variables ",
+               "keep ", format(known, digits = 2L), " from one row to the ",
+               "next, so that ", length(model$blocks$unit), " rows say as much ",
+               "as ", format(round(effective_rows(model))), " independent ",
+               "ones, and rates of false edges are known up to ",
+               most_persistence, " only."),
+        hint = "Thin the rows out, or take what is found as a ranking."
+    )
+}
+
 # What rows have in common with the next ones, over many edges: the
 # autocovariances of products of variables, with what drifts taken off, up to
 # the length of a block. A smoother takes the same off every lag, in proportion

@@ -52,12 +52,18 @@
 #'    tested by what is left of its own, as in [kliep_infer()]. The support
 #'    grows until nothing is found outside, or the bulk of all statistics is
 #'    that of the null.
-#' 4. Rows that follow each other may depend on each other. Influences are
-#'    summed over blocks of consecutive rows before they are squared. By how
-#'    much the variance in a window exceeds that of its blocks comes from the
-#'    autocovariances of products of variables, pooled over up to 300 edges and
-#'    corrected for the drift that was removed; that factor is the same for all
-#'    edges. Variances in a window are moderated towards those of the series.
+#' 4. Rows that follow each other may depend on each other. Rows are summed up
+#'    in blocks, and what one row foretells of the next is carried over their
+#'    ends: with \eqn{m} the products of an edge and \eqn{a} their
+#'    autocorrelation from one row to the next, a sum has \eqn{a / (1 - a)} times
+#'    \eqn{m} of its last row added, and that of the row before its first
+#'    subtracted. Where \eqn{m} is an autoregression, these are sums of its
+#'    innovations, which have the same mean and nothing in common with each
+#'    other. Autocorrelations are corrected for the drift that was removed, and
+#'    differ between edges as far as both halves of the series agree on it. By
+#'    how much the variance in a window still exceeds that of its blocks comes
+#'    from the autocovariances that are left, pooled over up to 300 edges.
+#'    Variances in a window are moderated towards those of the series.
 #' 5. The statistic of an edge is its largest |z| over all windows, where those
 #'    of narrow windows, of which there are more, have to be larger. Its null
 #'    distribution comes from `n_perm` shuffles of the blocks in time. They also
@@ -158,6 +164,9 @@
 #'     standard deviations, and `sd_ratio`, its largest standard deviation by
 #'     its smallest;
 #'   * `global`: the test of no change at all;
+#'   * `persistence`: the mean autocorrelation of products of variables from one
+#'     row to the next; and `effective`, as many independent rows as would say as
+#'     much about them;
 #'   * `bandwidth`, `block`, `per`, `support`, `null` and what was asked for.
 #' @references
 #' Williams, D. J., Wang, L., Ying, Q., Liu, S. and Kolar, M. (2025).
@@ -203,6 +212,7 @@ kliep_time <- function(series, time = NULL, features = feat_gaussian(),
     how$n_perm <- check_time_shuffles(n_perm, ncol(parts$values))
     check_time_memory(ncol(parts$values), nrow(parts$values), features)
     ready <- prepare_series(parts, features, block)
+    warn_dependence(ready$model)
     result <- find_drift(ready, how)
     new_kliep_time(result, ready, parts, how, list(features = features,
                                                    call = call))
@@ -413,6 +423,8 @@ new_kliep_time <- function(result, ready, parts, how, about) {
             bandwidth = result$half * span_of(parts$time),
             per = how$per * span_of(parts$time),
             block = stats::median(blocks$size), n_blocks = length(blocks$size),
+            persistence = mean(ready$model$persistence),
+            effective = effective_rows(ready$model),
             fdr = how$fdr, level = how$level, n_perm = how$n_perm,
             null = result$null, variables = variables,
             n = nrow(parts$values), time = range(parts$time),
@@ -501,6 +513,9 @@ format.kliep_time <- function(x, ...) {
                format(max(moves$sd_ratio), digits = 2L)),
         paste0("  blocks     ", x$n_blocks, " of ", x$block, " observations; ",
                count_of(x$n_perm, "shuffle")),
+        paste0("  dependence ", format(round(x$persistence, 2L)), " of what a ",
+               "row adds is left at the next: worth ",
+               format(round(x$effective)), " independent ones"),
         paste0("  bandwidth  ", format(x$bandwidth, digits = 3L),
                "; rates per ", format(x$per, digits = 3L), " of time"),
         paste0("  any change p = ", format(x$global$p_value, digits = 2L))

@@ -9,17 +9,18 @@ time_folder <- file.path("build", "time")
 time_seeds <- 8500L
 
 # Runs take turns over the settings, so that a table that is cut off after
-# MINUTES has as many of each, and each runs on a core of its own.
+# MINUTES has as many of each, and each runs on a core of its own. What stands
+# beside ours comes last, and has fewer runs.
 bench_time <- function(settings = time_settings(),
                        minutes = as.numeric(Sys.getenv("MINUTES", "Inf"))) {
     dir.create(time_folder, showWarnings = FALSE, recursive = TRUE)
     until <- Sys.time() + 60 * min(minutes, 1e6)
-    tasks <- do.call(rbind, lapply(seq_len(max(settings$runs)), function(run) {
-        expand.grid(k = which(settings$runs >= run), run = run)
-    }))
+    tasks <- rbind(time_tasks(settings$runs, "ours"),
+                   time_tasks(pmin(settings$runs, 25L), "others"))
     parallel::mclapply(seq_len(nrow(tasks)), function(task) {
         if (Sys.time() > until) return(NULL)
-        time_run(settings[tasks$k[task], ], time_seeds + tasks$run[task] - 1L)
+        with(tasks[task, ], time_run(settings[k, ], time_seeds + run - 1L,
+                                     whose))
         NULL
     }, mc.cores = parallel::detectCores(), mc.preschedule = FALSE)
     table <- time_table(settings)
@@ -28,6 +29,12 @@ bench_time <- function(settings = time_settings(),
     rows <- split(table, factor(table$setting, unique(table$setting)))
     rbind(do.call(rbind, lapply(rows, time_rows)),
           if (Sys.time() <= until) time_seconds())
+}
+
+time_tasks <- function(runs, whose) {
+    do.call(rbind, lapply(seq_len(max(runs)), function(run) {
+        data.frame(k = which(runs >= run), run = run, whose = whose)
+    }))
 }
 
 # The runs that are done, summed up: one row for each setting and method.
@@ -108,27 +115,31 @@ time_file <- function(setting, seed) {
     run_file(setting$setting, seed, time_folder)
 }
 
-# One row for each method; what stands beside ours has fewer runs.
-time_run <- function(setting, seed, beside = 25L) {
+# One row for each method. What is in the file already is not run again.
+time_run <- function(setting, seed, whose) {
     file <- time_file(setting, seed)
-    if (file.exists(file)) return(readRDS(file))
+    done <- if (file.exists(file)) readRDS(file)
+    of <- list(ours = "kliep_time()", others = c("windows", "halves"))[[whose]]
+    if (all(of %in% done$method)) return(done)
     drifting <- with_seed(seed, time_series(setting))
     features <- if (setting$family == "ising") feat_ising() else feat_gaussian()
     set.seed(seed)
+    rows <- if (whose == "ours") drift_row(drifting, features) else
+        rbind(other_row("windows", windows_found(drifting, features)),
+              other_row("halves", halves_found(drifting, features)))
+    done <- rbind(done, rows)
+    saveRDS(done, file)
+    done
+}
+
+drift_row <- function(drifting, features) {
     seconds <- time_of(found <- kliep_time(
         drifting$series, features = features, control = one_thread(),
         progress = FALSE
     ))
-    run <- cbind(method = "kliep_time()", count_found(edges(found), drifting),
-                 band_coverage(found, drifting),
-                 global = found$global$p_value, seconds = seconds)
-    if (seed < time_seeds + beside) {
-        run <- rbind(run, other_row("windows", windows_found(drifting,
-                                                             features)),
-                     other_row("halves", halves_found(drifting, features)))
-    }
-    saveRDS(run, file)
-    run
+    cbind(method = "kliep_time()", count_found(edges(found), drifting),
+          band_coverage(found, drifting), global = found$global$p_value,
+          persistence = found$persistence, seconds = seconds)
 }
 
 # Of the processor: the machine may be doing other things.
@@ -138,7 +149,7 @@ time_of <- function(code) {
 
 other_row <- function(method, found) {
     cbind(method, found, pointwise = NA, whole = NA, global = NA,
-          seconds = NA)
+          persistence = NA, seconds = NA)
 }
 
 count_found <- function(found, drifting) {
