@@ -53,11 +53,11 @@ sizes_settings <- function(row = calibration_setting) {
             row(20, n, changed = 5, density = 0.1)
         }),
         over_values(c(20, 50, 100, 400, 1000), function(n) row(50, n)),
-        row(50, 5000, runs = 20L),
+        row(50, 5000),
         over_values(c(50, 100), function(n) row(200, n)),
         row(200, 400),
-        row(200, 1000, runs = 10L),
-        row(1000, 200, changed = 100, runs = 3L),
+        row(200, 1000),
+        row(1000, 200, changed = 100, runs = 10L),
         over_values(c(1000, 5000), function(n) {
             row(20, n, changed = 5, density = 0.1, edge = 0.5,
                 change = "vanish")
@@ -65,7 +65,7 @@ sizes_settings <- function(row = calibration_setting) {
         over_values(c(400, 1000), function(n) {
             row(50, n, edge = 0.5, change = "vanish")
         }),
-        row(200, 400, edge = 0.5, change = "vanish", runs = 20L),
+        row(200, 400, edge = 0.5, change = "vanish"),
         row(50, 100, n_y = 400),
         row(50, 40, n_y = 400),
         row(20, 1000, density = 0.1, n_y = 50)
@@ -76,7 +76,7 @@ network_settings <- function(row = calibration_setting) {
     rbind(
         over_values(c("scale_free", "hub"), function(graph) {
             rbind(row(200, 100, graph = graph),
-                  row(200, 400, graph = graph, runs = 20L))
+                  row(200, 400, graph = graph))
         }),
         row(100, 400, density = 0.25, changed = 15, edge = 0.15),
         row(40, 400, density = 0.25, changed = 15, edge = 0.2),
@@ -93,7 +93,7 @@ margin_settings <- function(row = calibration_setting) {
             row(50, n, margins = kind)
         })
     }
-    rbind(of_size(100), of_size(400), row(200, 400, margins = "t3", runs = 20L))
+    rbind(of_size(100), of_size(400), row(200, 400, margins = "t3"))
 }
 
 # What is asked is what is got.
@@ -113,28 +113,27 @@ other_settings <- function(row = calibration_setting) {
             row(25, 500, graph = "ising", edge = edge, changed = 5)
         }),
         row(25, 500, graph = "ising", edge = 0.4, changed = 0, runs = 200L),
-        row(9, 500, graph = "diamond", changed = 8, runs = 20L)
+        row(9, 500, graph = "diamond", changed = 8)
     )
 }
 
 # Nothing changed: levels need more runs than powers do.
 unchanged_settings <- function() {
-    row <- function(..., runs = 200L) {
-        calibration_setting(..., changed = 0, runs = runs)
+    row <- function(...) {
+        calibration_setting(..., changed = 0, runs = 200L)
     }
     rbind(
         over_values(c(20, 50, 100, 400, 1000), function(n) {
             row(20, n, density = 0.1)
         }),
-        over_values(c(20, 50, 100, 400), function(n) row(50, n)),
-        row(50, 1000, runs = 50L),
-        row(20, 5000, density = 0.1, runs = 50L),
-        over_values(c(30, 100), function(n) row(200, n, runs = 50L)),
+        over_values(c(20, 50, 100, 400, 1000), function(n) row(50, n)),
+        row(20, 5000, density = 0.1),
+        over_values(c(30, 100), function(n) row(200, n)),
         over_values(calibration_margins, function(kind) {
             row(50, 100, margins = kind)
         }),
         row(50, 40, n_y = 400),
-        row(100, 400, density = 0.25, edge = 0.15, runs = 50L)
+        row(100, 400, density = 0.25, edge = 0.15)
     )
 }
 
@@ -361,21 +360,21 @@ oracle_power <- function(pair, setting) {
 
 # ---- runs ------------------------------------------------------------------
 
-# All runs of all settings, each on a core of its own.
+# All runs of all settings, each on a core of its own: small samples first, so
+# that a bench that is cut off has finished as many settings as it could.
 calibration_runs <- function(settings, first = calibration_seeds,
                              folder = calibration_folder) {
     dir.create(folder, showWarnings = FALSE, recursive = TRUE)
-    parts <- lapply(seq_len(nrow(settings)), function(k) {
+    by_size <- order(settings$d^2 * (settings$n + settings$n_y))
+    parts <- lapply(by_size, function(k) {
         setting <- settings[k, ]
         message("calibration: ", setting$setting)
-        runs <- parallel::mclapply(
+        do.call(rbind, on_all_cores(
             first + seq_len(setting$runs) - 1L, calibration_run,
-            setting = setting, folder = folder, mc.preschedule = FALSE,
-            mc.cores = parallel::detectCores()
-        )
-        do.call(rbind, runs)
+            setting = setting, folder = folder
+        ))
     })
-    do.call(rbind, parts)
+    do.call(rbind, parts[order(by_size)])
 }
 
 # A method that is in the file already is not run again.

@@ -33,3 +33,14 @@ pack_runs <- function(group) {
     dir.create(dirname(packed_file(group)), showWarnings = FALSE)
     saveRDS(runs, packed_file(group), version = 3, compress = "xz")
 }
+
+# One run for each seed, each on a core of its own, as soon as one is free.
+on_all_cores <- function(seeds, one, ...) {
+    runs <- parallel::mclapply(
+        seeds, one, ..., mc.preschedule = FALSE,
+        mc.cores = parallelly::availableCores()[[1L]]
+    )
+    failed <- vapply(runs, inherits, NA, "try-error")
+    if (any(failed)) stop(runs[[which(failed)[1L]]], call. = FALSE)
+    runs
+}
