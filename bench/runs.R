@@ -34,12 +34,11 @@ pack_runs <- function(group) {
     saveRDS(runs, packed_file(group), version = 3, compress = "xz")
 }
 
-# One run for each seed, each on a core of its own, as soon as one is free.
+# One run for each seed, over all cores. Each core has one process for its share
+# of them: a process for each run would copy memory for longer than it works.
 on_all_cores <- function(seeds, one, ...) {
-    runs <- parallel::mclapply(
-        seeds, one, ..., mc.preschedule = FALSE,
-        mc.cores = parallelly::availableCores()[[1L]]
-    )
+    runs <- parallel::mclapply(seeds, one, ...,
+                               mc.cores = parallelly::availableCores()[[1L]])
     failed <- vapply(runs, inherits, NA, "try-error")
     if (any(failed)) stop(runs[[which(failed)[1L]]], call. = FALSE)
     runs
