@@ -209,16 +209,33 @@ time_blocks <- function(block, values) {
 # weighs bias and variance alike, and a variance that is too small costs more,
 # in a window of a quarter of the rows. What the row before foretells needs no
 # blocks, as it is carried over their ends; the sum of the autocorrelations that
-# are left stands for the coefficient.
+# are left stands for the coefficient, in the middle of all products: those that
+# change have it as well, and are few.
 block_length <- function(values) {
     products <- dependent_products(values)
     n <- nrow(products)
-    lag <- pooled_lag(products, 1L)
-    left <- products[-1L, ] - lag * products[-n, ]
-    all <- sum(vapply(seq_len(min(20L, n %/% 10L)), function(k) {
-        pooled_lag(left, k)
-    }, 1))
-    carlstein_length(max(all, 0) / (1 + max(all, 0)), n)
+    flat <- without_drift(products)
+    lag <- pooled_lag(flat$rows, 1L)
+    left <- flat$rows[-1L, , drop = FALSE] - lag * flat$rows[-n, , drop = FALSE]
+    most <- min(20L, n %/% 10L)
+    all <- rowSums(vapply(seq_len(most), function(k) {
+        column_lags(left, k)
+    }, numeric(ncol(left))))
+    # A smoother takes the same off every lag: see lag_one().
+    all <- (all + most * flat$taken) / max(0.5, 1 - 2 * most * flat$taken)
+    all <- max(stats::median(all), 0)
+    carlstein_length(all / (1 + all), n)
+}
+
+# Rows less local lines through means of some of them.
+without_drift <- function(rows) {
+    n <- nrow(rows)
+    blocks <- describe_blocks(cut_blocks(n, ceiling(n / most_blocks)),
+                              seq(0, 1, length.out = n))
+    smoother <- drift_smoother(blocks)
+    means <- unname(rowsum(rows, blocks$unit)) / blocks$size
+    list(rows = rows - (smoother %*% means)[blocks$unit, , drop = FALSE],
+         taken = share_taken(blocks, smoother))
 }
 
 # The same for rows as they are.
@@ -240,10 +257,13 @@ dependent_products <- function(values) {
     products[, !is.na(products[1L, ]), drop = FALSE]
 }
 
-pooled_lag <- function(products, lag) {
+pooled_lag <- function(products, lag) mean(column_lags(products, lag))
+
+column_lags <- function(products, lag) {
     n <- nrow(products)
-    sum(products[-seq_len(lag), ] * products[seq_len(n - lag), ]) /
-        sum(products^2)
+    colSums(products[-seq_len(lag), , drop = FALSE] *
+                products[seq_len(n - lag), , drop = FALSE]) /
+        colSums(products^2)
 }
 
 # The time and the number of rows of every block, and whether no row comes
