@@ -173,7 +173,7 @@ test_that("what a row foretells is carried over the ends of blocks", {
                      (1 - a) / 6)
 })
 
-test_that("the persistence of products is found, of each pair where it differs", {
+test_that("products have the persistence of their variables", {
     withr::local_seed(44)
     n <- 2000
     time <- seq(0, 1, length.out = n)
@@ -194,13 +194,18 @@ test_that("the persistence of products is found, of each pair where it differs",
     expect_gt(effective_rows(plain), 0.85 * n)
 })
 
-test_that("blocks are as long as what rows alone do not foretell", {
+test_that("blocks are as long as what the row before does not foretell", {
     withr::local_seed(45)
-    n <- 1000
+    n <- 2000
     expect_lt(block_length(persistent_normal(n, 6, 0.8)), 7)
     # Scales that wander slowly show little from one row to the next.
-    calm <- exp(0.7 * persistent_normal(n, 1, 0.98)[, 1])
-    expect_gt(block_length(calm * matrix(rnorm(6 * n), n)), 7)
+    calm <- exp(0.7 * persistent_normal(n, 1, 0.95)[, 1])
+    expect_gt(block_length(calm * matrix(rnorm(6 * n), n)), 9)
+    # A jump of one edge is no dependence.
+    values <- matrix(rnorm(6 * n), n)
+    late <- seq_len(n) > n / 2
+    values[late, 2] <- values[late, 1] + values[late, 2]
+    expect_lt(block_length(values), 7)
 })
 
 test_that("strong dependence is said", {
