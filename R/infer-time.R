@@ -55,8 +55,8 @@
 #' 4. Rows that follow each other may depend on each other. Rows are summed up
 #'    in blocks, and what one row foretells of the next is carried over their
 #'    ends: with \eqn{m} the products of an edge and \eqn{a} their
-#'    autocorrelation from one row to the next, a sum has \eqn{a / (1 - a)} times
-#'    \eqn{m} of its last row added, and that of the row before its first
+#'    autocorrelation from one row to the next, a sum has \eqn{a / (1 - a)}
+#'    times \eqn{m} of its last row added, and that of the row before its first
 #'    subtracted. Where \eqn{m} is an autoregression, these are sums of its
 #'    innovations, which have the same mean and nothing in common with each
 #'    other. Autocorrelations are corrected for the drift that was removed, and
@@ -165,8 +165,8 @@
 #'     its smallest;
 #'   * `global`: the test of no change at all;
 #'   * `persistence`: the mean autocorrelation of products of variables from one
-#'     row to the next; and `effective`, as many independent rows as would say as
-#'     much about them;
+#'     row to the next; and `effective`, as many independent rows as would say
+#'     as much about them;
 #'   * `bandwidth`, `block`, `per`, `support`, `null` and what was asked for.
 #' @references
 #' Williams, D. J., Wang, L., Ying, Q., Liu, S. and Kolar, M. (2025).

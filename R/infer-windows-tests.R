@@ -40,7 +40,8 @@ period_model <- function(samples, features, block) {
     smoother <- outer(first, first, `==`) * rep(share, each = length(share))
     values <- unname(rbind(both$x, both$y))
     make <- if (closed) gaussian_model else spin_model
-    list(model = make(values, blocks, 2 / nrow(values), smoother), values = values,
+    list(model = make(values, blocks, 2 / nrow(values), smoother),
+         values = values,
          contrast = list(slope = ifelse(first, share, -share),
                          weight = share / 2, inside = seq_along(share),
                          scale = 1))

@@ -469,7 +469,8 @@ test_that("times of day come back as such, and may be irregular", {
     series <- drifting$series
     day <- as.POSIXct("2024-03-01 08:00", tz = "UTC")
     series$time <- day + 36000 * series$time^1.2
-    found <- kliep_time(series, times = 9, per = as.difftime(1, units = "hours"))
+    found <- kliep_time(series, times = 9,
+                        per = as.difftime(1, units = "hours"))
     expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
     expect_s3_class(edges(found)$peak, "POSIXct")
     expect_identical(attr(found$rates$time, "tzone"), "UTC")
