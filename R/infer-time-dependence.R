@@ -163,8 +163,8 @@ warn_dependence <- function(model) {
         paste0("Rows depend strongly on each other: products of variables ",
                "keep ", format(known, digits = 2L), " from one row to the ",
                "next, so that ", length(model$blocks$unit), " rows say as ",
-               "much as ", format(round(effective_rows(model))), " independent ",
-               "ones, and rates of false edges are known up to ",
+               "much as ", format(round(effective_rows(model))),
+               " independent ones, and rates of false edges are known up to ",
                most_persistence, " only."),
         hint = "Thin the rows out, or take what is found as a ranking."
     )
