@@ -110,13 +110,12 @@
 #' independent rows and of rows that persist; `vignette("returns")` shows the
 #' table, and says which settings fail. The most persistent of them keep 0.8 of
 #' one row at the next. Products of variables then have an autocorrelation of
-#' 0.64, and vary as those of a fifth as many independent rows: the rate of
-#' false edges is that of `fdr`, and little is found. Where the autocorrelation
-#' of products is above 0.7, a warning of class `kliep_warning_dependence` says
-#' so: thin the rows out, or take what is found as a ranking. Dependence that is
-#' no autoregression, such as that of returns, of which calm and nervous days
-#' come together, is left to longer blocks and to the autocovariances of step 4,
-#' and has not been measured.
+#' 0.64, and vary as those of a fifth as many independent rows, so that little
+#' is found. Where the autocorrelation of products is above 0.7, a warning of
+#' class `kliep_warning_dependence` says so: thin the rows out, or take what is
+#' found as a ranking. Dependence that is no autoregression, such as that of
+#' returns, of which calm and nervous days come together, is left to longer
+#' blocks and to the autocovariances of step 4, and has not been measured.
 #'
 #' @param series The observations, in the order of time: a matrix or data frame
 #'   with variables in columns.
@@ -513,9 +512,9 @@ format.kliep_time <- function(x, ...) {
                format(max(moves$sd_ratio), digits = 2L)),
         paste0("  blocks     ", x$n_blocks, " of ", x$block, " observations; ",
                count_of(x$n_perm, "shuffle")),
-        paste0("  dependence ", format(round(x$persistence, 2L)), " of what a ",
-               "row adds is left at the next: worth ",
-               format(round(x$effective)), " independent ones"),
+        paste0("  dependence products keep ", format(round(x$persistence, 2L)),
+               " from row to row: worth ", format(round(x$effective)),
+               " independent rows"),
         paste0("  bandwidth  ", format(x$bandwidth, digits = 3L),
                "; rates per ", format(x$per, digits = 3L), " of time"),
         paste0("  any change p = ", format(x$global$p_value, digits = 2L))

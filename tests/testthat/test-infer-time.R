@@ -216,7 +216,7 @@ test_that("strong dependence is said", {
                    class = "kliep_warning_dependence")
     expect_gt(found$persistence, 0.7)
     expect_lt(found$effective, 100)
-    expect_output(print(found), "dependence 0[.][7-9].* of what a row adds")
+    expect_output(print(found), "dependence products keep 0[.][7-9]")
     expect_no_warning(kliep_time(persistent_normal(400, 3, 0.6), n_perm = 19,
                                  times = 3))
 })
