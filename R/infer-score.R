@@ -213,19 +213,25 @@ freedom_left <- function(lost_x, lost_y, samples) {
 # ---- which support ---------------------------------------------------------
 
 # Supports come from here. A selection that takes in too much makes a good
-# screen.
+# screen. It ends with twice the edges of the largest support that is tried: its
+# dense end, which would take most of the time, has none of them.
 screening_path <- function(scaled, control, progress = FALSE) {
     # What there is to say of the samples has been said.
     quietly <- function(path) {
         suppressMessages(suppressWarnings(path, classes = "kliep_warning"),
                          classes = "kliep_message")
     }
-    quietly(kliep_path(
-        scaled$x$values, scaled$y$values, lambda1 = 0.1,
-        direction = "symmetric", normalizer = "gaussian", nlambda = 60L,
-        standardize = "none", control = control, progress = progress
-    ))
+    spec <- kliep_spec(lambda1 = 0.1, direction = "symmetric",
+                       normalizer = "gaussian", nlambda = 60L,
+                       standardize = "none", control = control)
+    found <- take_samples(scaled$x$values, scaled$y$values, list())
+    most <- largest_support(nrow(scaled$x$values), nrow(scaled$y$values))
+    quietly(fit_spec(spec, found, progress, NULL,
+                     2 * ceiling(min(most, max(support_sizes)))))
 }
+
+# The most edges of a support, by the numbers of observations.
+largest_support <- function(n_x, n_y) max(1, 0.75 * min(n_x, n_y))
 
 # Sizes that are tried, in edges.
 support_sizes <- c(0, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 60,
@@ -278,7 +284,7 @@ score_given <- function(scaled, null, control, level = 0.1,
                         layout = design_layout(NULL, nrow(scaled$x$values),
                                                nrow(scaled$y$values))) {
     list(
-        most = max(1, 0.75 * min(layout$n_x, layout$n_y)),
+        most = largest_support(layout$n_x, layout$n_y),
         test = function(support) {
             test_support(scaled, support, null, control, level, layout$added)
         },
