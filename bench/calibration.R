@@ -177,7 +177,7 @@ calibration_pair <- function(setting) {
 # A few networks of large hubs have no Gaussian distribution, and are drawn
 # again.
 gaussian_pair <- function(setting) {
-    for (attempt in 1:100) {
+    for (attempt in 1:1000) {
         pair <- tryCatch(sim_gaussian(
             d = setting$d, n = c(x = setting$n, y = setting$n_y),
             graph = setting$graph, density = setting$density,
