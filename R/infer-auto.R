@@ -9,19 +9,22 @@
 #' so.
 #'
 #' @section What is chosen:
-#' A data frame with columns that are not numeric, or with two-valued columns
-#' beside others: [feat_mixed()], which has features for each type of column.
-#' Columns that all have two values: [feat_ising()]. Numeric columns:
-#' [feat_nonparanormal()], products of normal scores. Ranks within each sample
-#' replace the values, so that heavy tails, outliers, and other scales or
-#' monotone transforms of single variables, the logarithm of counts among them,
-#' make little difference. Equal values share their mean rank: zeros, however
-#' many, are one state below all others.
+#' * Data frames with columns that are not numeric, or with both two-valued and
+#'   other columns, get [feat_mixed()], which has features for each type of
+#'   column.
+#' * Columns that all have two values get [feat_ising()].
+#' * Numeric columns get [feat_nonparanormal()], products of normal scores.
 #'
-#' Both see changes of pairwise association. For numeric columns the column
-#' `q_beyond` of `$estimates` says which edges change in a way that correlations
-#' do not show, such as two variables that are large together whatever their
-#' signs; a sentence says how many there are.
+#' Normal scores replace the values by their ranks within each sample, so that
+#' heavy tails, outliers, and other scales or monotone transforms of single
+#' variables, the logarithm of counts among them, make little difference. Equal
+#' values share their mean rank: all zeros have the same rank, below all other
+#' values.
+#'
+#' All of these detect changes of pairwise association. For numeric columns the
+#' column `q_beyond` of `$estimates` says which edges change in a way that
+#' correlations do not show, such as two variables that are large together
+#' whatever their signs; a sentence says how many there are.
 #'
 #' @section What is tested:
 #' All edges are tested as by [kliep_infer()], whose help page has the method.

@@ -38,7 +38,7 @@ draw_calibration <- function(object) {
         ggplot2::theme_minimal()
 }
 
-#' Plot an inference
+#' Plot tests of edges
 #'
 #' Draws how much each edge changed and how uncertain that is, the edges that
 #' changed, or the evidence behind them.
