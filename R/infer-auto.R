@@ -184,10 +184,10 @@ say_seen <- function(seen) {
 
 say_features <- function(seen) {
     if (seen$mixed) {
-        return(paste("Each type has features of its own, products of which",
-                     "make an edge: `feat_mixed()`, tested by logistic",
-                     "regression. `edge_cells()` shows the table behind an",
-                     "edge."))
+        return(paste("Each type of column has its own features, and an edge",
+                     "has their products: `feat_mixed()`, tested by logistic",
+                     "regression. `edge_cells()` shows an edge level by",
+                     "level."))
     }
     if (seen$two_valued) {
         return(paste("Two values leave one choice: Ising features, tested by",
@@ -196,9 +196,9 @@ say_features <- function(seen) {
     ties <- seen$counts || seen$zeros >= 0.1
     paste0("Values are replaced by the normal scores of their ranks within ",
            "each sample",
-           if (seen$heavy) ": a few extreme values would decide otherwise",
-           if (ties) paste(". Equal values share their mean rank, zeros as one",
-                           "state, and logarithms would make no difference"),
+           if (seen$heavy) ", so that a few extreme values do not decide",
+           if (ties) paste(". Equal values, such as zeros, share their mean",
+                           "rank; logarithms would make no difference"),
            ".")
 }
 

@@ -315,7 +315,7 @@ refuse_groups <- function(spec) {
     if (is.null(spec$penalty_groups)) return(invisible())
     stop_kliep(
         "penalty_groups",
-        "Tests of all edges know nothing of `penalty_groups`.",
+        "Tests of all edges do not use `penalty_groups`.",
         hint = "Leave it out; `kliep_sets()` tests sets of variables."
     )
 }

@@ -111,7 +111,7 @@ check_group_dots <- function(dots, called = "kliep_groups") {
     stop_kliep(
         "argument",
         "`top_variable` would choose other variables in every comparison.",
-        hint = "Choose them beforehand, and give them as `variables`."
+        hint = "Choose them first, and give them as `variables`."
     )
 }
 

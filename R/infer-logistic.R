@@ -58,7 +58,7 @@ search_groups <- function(samples, spec, drawn, level, draw) {
 # A sentence where the observations do not suffice for the support, or NULL.
 say_full <- function(x) {
     if (!isTRUE(x$diagnostics$full) || !any(x$estimates$changed)) return(NULL)
-    paste("The observations do not suffice to fit all edges that are found:",
+    paste("There are too few observations to fit all edges that are found:",
           "unchanged edges beside changed ones may be among them. Features",
           "with fewer terms need fewer observations.")
 }

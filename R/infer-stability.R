@@ -198,9 +198,10 @@ largest_q <- function(threshold, max_false, assumption, n_pairs, n_edges) {
     if (bound(1) > max_false) {
         stop_kliep(
             "argument",
-            paste0("No `q` keeps to max_false = ", format(max_false), ": ",
-                   format(bound(1), digits = 2L), " false edges are bound ",
-                   "for with q = 1 and threshold = ", format(threshold), "."),
+            paste0("No `q` keeps to max_false = ", format(max_false),
+                   ": the bound on false edges is ",
+                   format(bound(1), digits = 2L),
+                   " with q = 1 and threshold = ", format(threshold), "."),
             hint = "Raise `max_false` or `threshold`."
         )
     }

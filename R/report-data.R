@@ -154,12 +154,12 @@ say_control <- function(fit) {
             "false edges among those shown. Set it before you look."
         ),
         kliep_test = paste(
-            "The slider shows edges that were detected and not kept, too; what",
-            "the test reports is what it shows at first."
+            "The slider also shows edges that were detected but not kept. Its",
+            "initial position shows the edges that the test reports."
         ),
         kliep_stability = paste(
             "The slider sets the selection probability. The bound on false",
-            "edges holds for the threshold that it begins with."
+            "edges holds for its initial position, the threshold."
         ),
         kliep_windows = paste(
             "The slider counts windows. How often an edge is found is not an",

@@ -162,7 +162,10 @@ column_words <- c(
     partial_y = "partial correlation in the second sample",
     enters = "the largest lambda2 at which the edge is detected",
     shuffles = "the number of shuffles in which the edge is detected",
-    q_beyond = "the same for a change that correlations do not show",
+    shift = "the share of the change that a shift of means or scales could
+        explain",
+    q_beyond = "the smallest false discovery rate at which the edge changes in a
+        way that correlations do not show",
     probability = "the share of halves of the data that name the edge",
     simultaneous = "the share of pairs of halves that both name it",
     first = "the first window with the edge",
@@ -170,8 +173,8 @@ column_words <- c(
     appears = "when the first window with the edge begins",
     windows = "the number of windows with the edge",
     start = "when the edge begins to change",
-    peak = "when the edge changes most surely; its weight is the rate then",
-    end = "when the edge ends to change"
+    peak = "when |z| is largest; the weight of the edge is its rate then",
+    end = "when the edge stops changing"
 )
 
 columns_html <- function(names) {

@@ -100,7 +100,7 @@ test_that("groups come from columns, and take designs", {
                  "three levels or more: got 2", class = "kliep_error_group")
     expect_error(compare(reference = "z"), "must be one of the groups",
                  class = "kliep_error_group")
-    expect_error(compare(top_variable = 3), "Choose them beforehand",
+    expect_error(compare(top_variable = 3), "Choose them first",
                  class = "kliep_error_argument")
     expect_error(edges(all_pairs, contrast = "a - b"),
                  "must be among .*: got `a - b`",
