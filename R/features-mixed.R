@@ -135,6 +135,7 @@ format_mixed <- function(x) {
     sizes <- table(of)
     c("  edge (u, v)    all products of b_u and b_v",
       "  variable u     a_u",
+      "  with           b and a by the type of a column: ?feat_mixed",
       if (length(of) > 0L) paste0(
           "  types          ",
           paste0(sizes, " ", gsub("_", "-", names(sizes)), collapse = ", "),

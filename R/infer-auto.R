@@ -50,7 +50,7 @@ kliep_auto <- function(x, y = NULL, fdr = 0.1, level = 0.95, n_perm = 49,
                        ...) {
     call <- match.call()
     found <- take_samples(x, y, list(...))
-    if ("features" %in% names(found$rest)) stop_chosen_features()
+    stop_chosen_features(found$rest)
     check_dots(found$rest, c(names(formals()), sample_arguments()),
                "kliep_auto")
     how <- check_inference(fdr, level, n_perm, progress)
@@ -61,10 +61,13 @@ kliep_auto <- function(x, y = NULL, fdr = 0.1, level = 0.95, n_perm = 49,
     new_auto(test_all_edges(found, spec, how, call), seen)
 }
 
-stop_chosen_features <- function() {
+stop_chosen_features <- function(given) {
+    chosen <- intersect(c("features", "spec"), names(given))
+    if (length(chosen) == 0L) return(invisible())
     stop_kliep(
         "dots",
-        "`kliep_auto()` chooses the features itself: got `features`.",
+        paste0("`kliep_auto()` chooses the features itself: got `", chosen[1L],
+               "`."),
         hint = paste("`kliep_infer()` tests edges by features of your choice,",
                      "`kliep_select()` chooses among several by likelihood.")
     )
@@ -93,18 +96,18 @@ look_at_samples <- function(found) {
     mixed <- !two_valued && are_mixed(found)
     types <- NULL
     if (mixed) {
-        samples <- quietly_coded(found)
+        samples <- look_quietly(found, feat_mixed())
         types <- vapply(samples$coding, `[[`, "", "type")
         kurtosis <- NA_real_
         counts <- FALSE
         zeros <- 0
     } else if (two_valued) {
-        samples <- as_samples(found, feat_ising())
+        samples <- look_quietly(found, feat_ising())
         kurtosis <- NA_real_
         counts <- FALSE
         zeros <- 0
     } else {
-        samples <- as_samples(found, feat_gaussian())
+        samples <- look_quietly(found, feat_gaussian())
         kurtosis <- stats::median(c(excess_kurtosis(samples$x),
                                     excess_kurtosis(samples$y)))
         counts <- is_counts(samples$x) && is_counts(samples$y)
@@ -130,10 +133,11 @@ are_mixed <- function(found) {
     !all(numbers) || any(two)
 }
 
-# The tests will say what there is to say of the levels.
-quietly_coded <- function(found) {
-    suppressMessages(as_samples(found, feat_mixed()),
-                     classes = "kliep_message_levels")
+# The tests repeat this, and give the messages.
+look_quietly <- function(found, features) {
+    suppressMessages(as_samples(found, features),
+                     classes = c("kliep_message_levels",
+                                 "kliep_message_transposed"))
 }
 
 # Whether no column has more than two values, in one sample.
@@ -161,7 +165,8 @@ is_counts <- function(values) {
 say_seen <- function(seen) {
     values <- if (seen$mixed) {
         counted <- table(gsub("_", "-", seen$types))
-        paste(paste0(counted, " ", names(counted), collapse = ", "), "ones")
+        paste0(counted, ifelse(counted == 1L, " is ", " are "),
+               names(counted), collapse = ", ")
     } else if (seen$two_valued) {
         "every variable has two values"
     } else if (seen$counts) {

@@ -251,7 +251,7 @@ format.kliep_by <- function(x, ...) {
                ", false discovery rate ", format(x$fdr)),
         paste0("  conditions x: ", x$conditions[["x"]],
                " (numerator), y: ", x$conditions[["y"]]),
-        paste0("  variables  ", length(x$variables), ", of which ",
+        paste0("  variables  ", length(x$variables), ", with ",
                count_of(nrow(x$omnibus), "edge"), " in each part"),
         paste0("  features   ", name_features(x$spec$features)),
         format_design(x$fits[[1L]]),
@@ -272,10 +272,10 @@ say_parts <- function(x) {
     times <- table(edge_label(changed$from, changed$to))
     several <- sum(times > 1L)
     paste0(
-        count_of(nrow(changed), "change"), " in ",
+        count_of(nrow(changed), "change"), " of ",
+        count_of(length(times), "edge"), ", in ",
         n_distinct(changed$contrast), " of ",
-        count_of(nrow(x$contrasts), "part"), ", of ",
-        count_of(length(times), "edge"), "; at a false discovery rate of ",
+        count_of(nrow(x$contrasts), "part"), "; at a false discovery rate of ",
         format(x$fdr), " over all of them expect at most ",
         format(signif(nrow(changed) * x$fdr, 2L)), " to be false.",
         if (several > 0L) paste0(" ", count_of(several, "edge"),

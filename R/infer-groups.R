@@ -400,7 +400,7 @@ say_groups <- function(x) {
             " among them with a trend over the levels."
         ),
         if (nrow(odd) > 0L) paste0(
-            "It is `", odd$group, "` that differs in ",
+            "`", odd$group, "` differs from all others in ",
             vapply(odd$n_edges, count_of, "", singular = "edge"),
             ": every contrast with it changes, and no other."
         )

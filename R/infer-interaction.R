@@ -378,7 +378,7 @@ format.kliep_interaction <- function(x, ...) {
     lines <- NextMethod()
     lines[1L] <- sub("<kliep_infer> of ", "<kliep_interaction> of ", lines[1L],
                      fixed = TRUE)
-    append(lines, paste0("  times      ", x$times[["x"]], " less ",
+    append(lines, paste0("  times      ", x$times[["x"]], " minus ",
                          x$times[["y"]]), 2L)
 }
 

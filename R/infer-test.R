@@ -578,8 +578,9 @@ format.kliep_test <- function(x, ...) {
                format(row$lambda2, digits = 4L)),
         paste0("  any change ", format_global_test(x)),
         paste0("  detected   ", count_of(detected, "edge"), ", ",
-               sum(x$edges$paper), " of them in at most ",
-               count_of(limit, "shuffle")),
+               sum(x$edges$paper), " of them in ", if (limit == 0L)
+                   "no shuffle" else
+                       paste("at most", count_of(limit, "shuffle"))),
         paste0("  kept       ", count_of(sum(x$edges$kept), "edge"),
                if (x$keep == "adjusted")
                    paste0(" with an adjusted p-value (", x$adjust,

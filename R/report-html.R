@@ -12,6 +12,9 @@ report_table <- function(data, caption, search = TRUE, id = NULL,
     body <- paste0("<tr", ifelse(caution, " class=\"caution\"", ""),
                    if (is.null(rows)) "" else paste0(" ", rows), ">", body,
                    "</tr>", recycle0 = TRUE)
+    # Short words stay on one line; long names may break.
+    text <- unlist(lapply(data[!number], format_cells))
+    tight <- search && all(nchar(text, "width") <= 24L, na.rm = TRUE)
     paste(c(
         sprintf("<div class=\"kliep-table%s\"%s>", if (search) "" else
             " facts", if (is.null(id)) "" else
@@ -19,7 +22,8 @@ report_table <- function(data, caption, search = TRUE, id = NULL,
         if (search) table_tools(caption),
         # A part that scrolls has to be reached by keys.
         sprintf(paste0("<div class=\"scroll\" tabindex=\"0\" role=\"region\"",
-                       " aria-label=\"%s\"><table>"), escape_html(caption)),
+                       " aria-label=\"%s\"><table%s>"), escape_html(caption),
+                if (tight) " class=\"tight\"" else ""),
         sprintf("<caption>%s</caption>", escape_html(caption)),
         paste0("<thead><tr>", table_heads(names(data), number, search),
                "</tr></thead>"),

@@ -158,7 +158,7 @@ report_page <- function(asked, folder) {
     graph <- report_graph(fit, found)
     evidence <- report_evidence(fit, found, graph)
     body <- c(
-        summary_html(fit, asked$lambda2),
+        summary_html(fit, asked$lambda2, nrow(found$table) > 0L),
         if (nrow(found$table) > 0L) graph_html(fit, found, graph, evidence),
         edges_html(fit, found), variables_html(fit, found),
         pictures_html(fit, asked$lambda2, folder), facts_html(fit),

@@ -1,9 +1,9 @@
 # The parts of a report, each as HTML: the answer, the graph with its controls,
 # tables, pictures and facts.
 
-summary_html <- function(fit, lambda2) {
-    parts <- c("Edges", "Variables", "Pictures", "Data", "Settings",
-               "Diagnostics", "Code", "Session")
+summary_html <- function(fit, lambda2, graph) {
+    parts <- c(if (graph) "Graph", "Edges", "Variables", "Pictures", "Data",
+               "Settings", "Diagnostics", "Code", "Session")
     paste0(
         html_paragraph(report_summary(fit, lambda2), "answer"),
         if (!is.null(fit$reasons)) paste0(
@@ -12,8 +12,9 @@ summary_html <- function(fit, lambda2) {
             "</ul>"
         ),
         "\n<nav aria-label=\"Sections\"><ul>",
-        paste0("<li><a href=\"#", tolower(parts), "\">", parts, "</a></li>",
-               collapse = ""),
+        paste0("<li><a href=\"#", sub("^graph$", "graph-title",
+                                      tolower(parts)),
+               "\">", parts, "</a></li>", collapse = ""),
         "</ul></nav>"
     )
 }

@@ -501,7 +501,6 @@ format.kliep_select <- function(x, ...) {
 print.kliep_select <- function(x, ...) {
     cat(format(x), "", sep = "\n")
     print_candidates(x$scores)
-    cat("\n")
     print_edges(x$fit)
     if (is_baseline(x$path)) {
         cat("\nNext: edges(), plot(), $scores\n")
@@ -519,6 +518,7 @@ print_candidates <- function(scores, most = 8L) {
     print(utils::head(best[c("candidate", "lambda2", "score", "se",
                              "n_edges")], most), digits = 3L,
           row.names = FALSE)
+    cat("\n")
 }
 
 # What was chosen, or the path it was chosen from to look elsewhere.

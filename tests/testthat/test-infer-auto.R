@@ -88,6 +88,9 @@ test_that("one table and a group will do, and nonsense will not", {
                  class = "kliep_error_argument")
     expect_error(kliep_auto(pair$x[1:9, ], pair$y),
                  class = "kliep_error_size")
+    expect_error(kliep_auto(pair$x, pair$y, spec = kliep_spec()),
+                 "chooses the features itself: got `spec`.*kliep_infer",
+                 class = "kliep_error_dots")
     expect_error(kliep_auto(pair$x, pair$y, features = feat_gaussian()),
                  "kliep_infer", class = "kliep_error")
 })
