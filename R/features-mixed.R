@@ -58,9 +58,9 @@
 #' the log-ratio over all cells. A factor of \eqn{k} coefficients has the
 #' penalty factor \eqn{\sqrt{q_k / q_1}}{sqrt(q_k / q_1)}, with \eqn{q_k} the
 #' quantile \eqn{1 - 1 / T} of chi-square with \eqn{k} degrees of freedom and
-#' \eqn{T} the number of edges: where nothing changed, each of the \eqn{T} edges is as
-#' likely to be the first on the path, whatever its types. A `penalty_factor`
-#' that is given multiplies it.
+#' \eqn{T} the number of edges: where nothing changed, each of the \eqn{T}
+#' edges is as likely to be the first on the path, whatever its types. A
+#' `penalty_factor` that is given multiplies it.
 #'
 #' @section Where it is used:
 #' [kliep_auto()] uses these features for data frames with columns of several

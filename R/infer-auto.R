@@ -123,7 +123,7 @@ look_at_samples <- function(found) {
 }
 
 # Whether a data frame, or a result, has columns of several types: some that are
-# no numbers, or some of two values beside others.
+# not numeric, or some of two values beside others.
 are_mixed <- function(found) {
     if (!is.null(found$samples)) return(is_mixed_coding(found$samples$coding))
     if (!is.data.frame(found$x) || !is.data.frame(found$y)) return(FALSE)

@@ -272,8 +272,8 @@ test_groups <- function(model, support, null, control, level) {
                   found = stats::p.adjust(given$p_value, "BH") <= level))
 }
 
-# The tests of a model given groups of it, with their |z| and p-values. NULL
-# where these cannot be fitted.
+# The tests of a model given some of its groups, with their |z| and p-values.
+# NULL where these groups cannot be fitted.
 tests_given <- function(model, groups, null, control) {
     tests <- fixed_tests(model, model$table, model$n_x, groups, control,
                          model$units)

@@ -238,7 +238,8 @@ check_units <- function(block, samples, folds) {
 stop_block_design <- function() {
     stop_kliep("argument",
                "The samples have a design, and `block` is given as well.",
-               hint = "Leave out `block`: `unit` of the design has the same effect.")
+               hint = paste("Leave out `block`: `unit` of the design has the",
+                            "same effect."))
 }
 
 warn_few_shuffles <- function(n_perm, rules) {
