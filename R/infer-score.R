@@ -243,13 +243,13 @@ path_support <- function(path, size) {
 
 # If a support is too small, it misses changes, and their neighbours look
 # changed: they are found, or the z of all edges are too spread out. If it is
-# too large, it costs power, and the tests of edges that entered it by chance are
-# the ones most often wrong. So we take the first support on the path that has
-# nothing found outside, or for which the bulk of all z has the spread of the
-# null and no more is found outside than there is inside: where most edges are
-# found, the others are not a bulk to judge by. `given` has the tests given a
-# support, the numbers of the tested factors, the largest size of a support, and
-# whether there are enough edges to judge by their bulk.
+# too large, it costs power, and the tests of edges that entered it by chance
+# are the ones most often wrong. So we take the first support on the path that
+# has nothing found outside, or for which the bulk of all z has the spread of
+# the null and no more is found outside than there is inside: where most edges
+# are found, the others are not a bulk to judge by. `given` has the tests given
+# a support, the numbers of the tested factors, the largest size of a support,
+# and whether there are enough edges to judge by their bulk.
 choose_support <- function(given, path, null) {
     cut <- null_quantile(null, 0.95)
     best <- NULL
