@@ -200,7 +200,8 @@ draw_drift_lines <- function(lines) {
             drop = FALSE
         ),
         ggplot2::scale_linewidth_continuous(
-            "rate", range = c(0.35, 2), limits = c(0, max(lines$size))
+            "rate", range = c(0.35, 2), limits = c(0, max(lines$size)),
+            breaks = size_breaks(lines$size)
         )
     )
 }

@@ -255,8 +255,10 @@ report_evidence <- function(fit, found, graph, room = 4e5) {
              high = high, variables = kept - 1L,
              x = pack_columns(both$x, low, high),
              y = pack_columns(both$y, low, high),
-             levels = unname(lapply(path$variables[columns[kept]],
-                                    value_labels, path$coding))),
+             levels = lapply(seq_along(kept), function(k) {
+                 value_labels(path$coding[[graph$variables[kept[k]]]], low[k],
+                              high[k])
+             })),
         edge_correlations(samples, columns[graph$from + 1L],
                           columns[graph$to + 1L], path$spec$features)
     )
@@ -264,9 +266,11 @@ report_evidence <- function(fit, found, graph, room = 4e5) {
 
 column_ends <- function(values, end) unname(apply(values, 2L, end))
 
-# The two values of a column that was coded; none of any other.
-value_labels <- function(variable, coding) {
-    as.character(coding[[variable]])
+# What the lowest and the highest number of a coded column stand for; nothing
+# for any other column.
+value_labels <- function(coding, low, high) {
+    if (is.list(coding)) return(as.character(coding$labels[c(low, high)]))
+    as.character(coding)
 }
 
 base64_letters <- c(LETTERS, letters, 0:9, "+", "/")
