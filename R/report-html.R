@@ -14,7 +14,7 @@ report_table <- function(data, caption, search = TRUE, id = NULL,
                    "</tr>", recycle0 = TRUE)
     # Short words stay on one line; long names may break.
     text <- unlist(lapply(data[!number], format_cells))
-    tight <- search && all(nchar(text, "width") <= 24L, na.rm = TRUE)
+    tight <- all(nchar(text, "width") <= 24L, na.rm = TRUE)
     paste(c(
         sprintf("<div class=\"kliep-table%s\"%s>", if (search) "" else
             " facts", if (is.null(id)) "" else
