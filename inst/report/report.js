@@ -528,7 +528,8 @@
   // A name that the frame would cut is not drawn on that side. Variables that
   // are out of view keep theirs until the view is moved.
   function inView(side) {
-    return side.box[0] + camera.x >= 0 && side.box[2] + camera.x <= size.width;
+    return side.box[0] + camera.x >= 4 &&
+      side.box[2] + camera.x <= size.width - 4;
   }
 
   function inStage(x, y) {
