@@ -57,7 +57,7 @@ draw_modules <- function(graph, caption = NULL) {
         ggplot2::geom_point(ggplot2::aes(size = .data$size,
                                          colour = .data$edges), points) +
         ggplot2::scale_size_area(
-            "variables", max_size = 14, breaks = size_breaks(points$size),
+            "variables", max_size = 14, breaks = count_breaks(points$size),
             guide = ggplot2::guide_legend(
                 override.aes = list(colour = colour_positive)
             )
@@ -65,7 +65,7 @@ draw_modules <- function(graph, caption = NULL) {
         # Keys are lower than a bar, which would leave no room for the others.
         ggplot2::scale_colour_gradient(
             "edges within", low = "#BFD7EA", high = colour_positive,
-            breaks = size_breaks(points$edges), guide = ggplot2::guide_legend(
+            breaks = count_breaks(points$edges), guide = ggplot2::guide_legend(
                 override.aes = list(size = 4)
             )
         ) +
@@ -105,7 +105,10 @@ draw_between <- function(lines) {
         ),
         ggplot2::scale_linewidth_continuous(
             "edges between", range = c(0.3, 3), limits = c(0, NA),
-            breaks = size_breaks(lines$count)
+            breaks = count_breaks(lines$count)
         )
     )
 }
+
+# Edges and variables come whole.
+count_breaks <- function(counts) unique(ceiling(size_breaks(counts)))
