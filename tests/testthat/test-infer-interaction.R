@@ -53,6 +53,10 @@ test_that("what time changes in both groups cancels", {
     expect_output(print(found), "after minus before")
     expect_identical(nrow(tidy(found)), 10L)
     expect_s3_class(autoplot(found), "ggplot")
+    for (type in c("pairs", "conditions")) {
+        expect_error(autoplot(found, type = type), "four samples",
+                     class = "kliep_error_type")
+    }
     expect_identical(nrow(summary(found)$tables[[2]]), 10L)
 })
 
