@@ -339,8 +339,9 @@ group_z <- function(groups) {
 # first `n_x` rows are those of x. `sizes` are the columns of each group. Those
 # of the support are referred to F, since they are fitted, the others to
 # chi-square. What is fitted makes residuals smaller than they are, by the share
-# of the rows that it uses up, and statistics larger (Sur, Chen and Candes,
-# 2019). NULL where the columns of the support depend on each other.
+# of the rows that it uses up, or of what rows of units are worth, and statistics
+# larger (Sur, Chen and Candes, 2019). NULL where the columns of the support
+# depend on each other.
 logistic_tests <- function(table, n_x, sizes, support, control,
                            on_progress = NULL, units = NULL, firth = FALSE) {
     fitted <- sum(sizes[support])
@@ -354,8 +355,14 @@ logistic_tests <- function(table, n_x, sizes, support, control,
                                  on_progress)
     if (is.null(tests)) return(NULL)
     inside <- seq_along(sizes) %in% support
-    left <- max(1, nrow(table) - 1 - fitted)
-    share <- left / (nrow(table) - 1)
+    n <- nrow(table)
+    if (!is.null(units) && fitted > 0) {
+        settings["units"] <- list(NULL)
+        rows <- rust_logistic_tests(table, n_x, as.integer(sizes), settings)
+        n <- effective_size(n, units, tests$se^2 / rows$se^2)
+    }
+    left <- max(1, n - 1 - fitted)
+    share <- left / (n - 1)
     statistic <- share * tests$statistic
     log_p <- ifelse(
         inside,
