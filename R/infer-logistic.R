@@ -234,7 +234,9 @@ off_scale <- function(table, stack, n_x, slopes, columns) {
     square <- center_within(stack^2, n_x)
     for (place in seq_along(slopes)) {
         at <- columns[[place]]
-        known <- which(!is.na(at))
+        # Columns of variables that are not scaled have no slopes.
+        known <- which(!is.na(at) & (slopes[[place]]$center != 0 |
+                                         slopes[[place]]$scale != 0))
         by <- function(slope) rep(slope[known], each = nrow(stack))
         own <- function(values) unname(values[, at[known], drop = FALSE])
         table[, known] <- table[, known] -
