@@ -100,7 +100,10 @@
 #' `unit` names the donor or subject of every observation. In [kliep_infer()]
 #' and [kliep_auto()] the influences of its observations are added up before
 #' they are squared, which makes standard errors hold whatever the dependence
-#' within a unit; whole units change places in shuffles, here and in
+#' within a unit. What is fitted costs degrees of freedom of the number of
+#' independent observations that these are worth: observations over the design
+#' effect, the median ratio of variances with units to those without, and at
+#' least the number of units. Whole units change places in shuffles, here and in
 #' [kliep_test()], and make up the folds of [kliep_select()] and the halves of
 #' [kliep_stability()]. A unit belongs to one condition, and there must be at
 #' least three in each; with fewer than eight there is a warning (class

@@ -32,7 +32,8 @@ bench_designs <- function(settings = c(designs_settings(), mixed_settings()),
     do.call(rbind, parts)
 }
 
-# All runs of one setting, each on a core of its own.
+# All runs of one setting, divided between the cores: most take less time than a
+# process of their own would.
 setting_runs <- function(name, draw, runs) {
     first <- attr(draw, "seeds")
     if (is.null(first)) first <- designs_seeds
@@ -40,7 +41,7 @@ setting_runs <- function(name, draw, runs) {
                         seed = first + sequence(runs) - 1L)
     done <- parallel::mclapply(seq_len(nrow(asked)), function(k) {
         design_run(name, draw, asked$what[k], asked$seed[k])
-    }, mc.preschedule = FALSE, mc.cores = parallel::detectCores())
+    }, mc.cores = parallel::detectCores())
     failed <- Filter(function(run) inherits(run, "try-error"), done)
     if (length(failed) > 0L) stop(name, ": ", failed[[1L]], call. = FALSE)
     do.call(rbind, done)
