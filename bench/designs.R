@@ -93,9 +93,11 @@ design_run <- function(name, draw, what, seed) {
     data <- with_seed(seed, draw(if (what == "power") 4 else 0))
     one <- function(way) {
         set.seed(seed)
-        # Of the processor: other runs go on beside this one.
+        # Of the processor: other runs go on beside this one. Collecting garbage
+        # first would take longer than most runs.
         seconds <- sum(system.time(
-            found <- suppressWarnings(data$find(way == "used"))
+            found <- suppressWarnings(data$find(way == "used")),
+            gcFirst = FALSE
         )[c("user.self", "sys.self")])
         data.frame(what = what, way = way, any = length(found) > 0L,
                    power = if (what == "power") mean(data$truth %in% found) else
