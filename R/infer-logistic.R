@@ -341,9 +341,9 @@ group_z <- function(groups) {
 # first `n_x` rows are those of x. `sizes` are the columns of each group. Those
 # of the support are referred to F, since they are fitted, the others to
 # chi-square. What is fitted makes residuals smaller than they are, by the share
-# of the rows that it uses up, or of what rows of units are worth, and statistics
-# larger (Sur, Chen and Candes, 2019). NULL where the columns of the support
-# depend on each other.
+# of the rows that it uses up, or of what rows of units are worth, and
+# statistics larger (Sur, Chen and Candes, 2019). NULL where the columns of the
+# support depend on each other.
 logistic_tests <- function(table, n_x, sizes, support, control,
                            on_progress = NULL, units = NULL, firth = FALSE) {
     fitted <- sum(sizes[support])
