@@ -197,13 +197,13 @@
 #' path <- kliep_path(~ condition, data = cells, nlambda = 10)
 #' path
 #'
-#' # A batch that shifts all variables, and is not one of them.
-#' cells$batch <- rep(c("a", "b"), 100)
-#' two_samples(cells, group = "condition", adjust = ~ batch)$design$adjust
-#'
 #' # The other way round, and the three most variable columns alone.
 #' kliep_path(cells, group = "condition", top_variable = 3,
 #'            contrast = c("control", "treated"), nlambda = 10)
+#'
+#' # A batch that shifts all variables, and is not one of them.
+#' cells$batch <- rep(c("a", "b"), 100)
+#' two_samples(cells, group = "condition", adjust = ~ batch)$design$adjust
 two_samples <- function(x, y = NULL, ...) {
     load_class_of(x)
     UseMethod("two_samples")
