@@ -63,6 +63,8 @@ keep_design <- function(name, about, table) {
     }))
     old <- if (file.exists(designs_file)) utils::read.csv(designs_file)
     rows <- rbind(old[!old$setting %in% name, ], rows)
+    known <- names(c(designs_settings(), mixed_settings()))
+    rows <- rows[order(match(rows$setting, known)), ]
     rows[] <- lapply(rows, function(x) if (is.double(x)) round(x, 4L) else x)
     utils::write.csv(rows, designs_file, row.names = FALSE)
 }
