@@ -202,12 +202,31 @@ global_p_value <- function(null) {
     mean(best <= best[1L])
 }
 
-# What is left of a z where the variances of both samples lose a degree of
-# freedom for every coefficient that was fitted to the variables of its edge.
-freedom_left <- function(lost_x, lost_y, samples) {
-    n <- c(nrow(samples$x), nrow(samples$y))
+# What is left of a z where the variances of both samples, of `n` observations
+# each, lose a degree of freedom for every coefficient that was fitted to the
+# variables of its edge.
+freedom_left <- function(lost_x, lost_y, n) {
     share <- function(lost, n) 1 / (n - pmin(lost, n / 2))
     sqrt(sum(1 / n) / (share(lost_x, n[1L]) + share(lost_y, n[2L])))
+}
+
+# How many independent observations both samples are worth.
+effective_sizes <- function(scaled, units, control) {
+    n <- c(nrow(scaled$x$values), nrow(scaled$y$values))
+    if (is.null(units)) return(n)
+    variance <- function(units) {
+        score_edges(scaled, no_factors(), control, units = units)$variance
+    }
+    effect <- variance(units) / variance(NULL)
+    c(effective_size(n[1L], units$x, effect),
+      effective_size(n[2L], units$y, effect))
+}
+
+# Variances between units are larger than those of rows by as much as rows of a
+# unit repeat each other: the design effect, here its median over tests. Units
+# whose rows are alike count once, and independent rows each.
+effective_size <- function(n, units, effect) {
+    min(n, max(n / stats::median(effect, na.rm = TRUE), n_distinct(units)))
 }
 
 # ---- which support ---------------------------------------------------------
@@ -284,10 +303,12 @@ is_enough <- function(best, given, cut) {
 score_given <- function(scaled, null, control, level = 0.1,
                         layout = design_layout(NULL, nrow(scaled$x$values),
                                                nrow(scaled$y$values))) {
+    sizes <- effective_sizes(scaled, layout$added, control)
     list(
         most = largest_support(layout$n_x, layout$n_y),
         test = function(support) {
-            test_support(scaled, support, null, control, level, layout$added)
+            test_support(scaled, support, null, control, level, layout$added,
+                         sizes)
         },
         pairs = pair_from_index,
         bulk = TRUE
@@ -301,14 +322,14 @@ found_outside <- function(best, given) {
 }
 
 # The tests given a support, and what they find.
-test_support <- function(scaled, support, null, control, level,
-                         units = NULL) {
+test_support <- function(scaled, support, null, control, level, units = NULL,
+                         sizes = effective_sizes(scaled, units, control)) {
     tests <- score_edges(scaled, support, control, units = units)
     if (is.null(tests)) return(NULL)
     pairs <- pair_from_index(seq_along(tests$numerator))
     fitted <- tabulate(c(support$from, support$to), ncol(scaled$x$values))
     fitted <- fitted[pairs$from] + fitted[pairs$to]
-    left <- freedom_left(fitted, fitted, lapply(scaled, `[[`, "values"))
+    left <- freedom_left(fitted, fitted, sizes)
     z <- tests$moderated$z * left
     p_value <- p_from_null(z, null)
     list(support = support, tests = tests, z = z,
@@ -349,8 +370,9 @@ neighbour_tests <- function(samples, control, on_progress = NULL,
     tests$delta <- deltas[tests$chosen]
     pairs <- pair_from_index(seq_along(tests$partial_x))
     of_both <- function(size) (size[pairs$from] + size[pairs$to]) / 2
+    tests$effective <- effective_sizes(tests[c("x", "y")], units, control)
     left <- freedom_left(of_both(tests$sizes_x), of_both(tests$sizes_y),
-                         samples)
+                         tests$effective)
     tests <- bound_partials(tests)
     tests$z <- tests$moderated$z * left
     tests$se <- sqrt(tests$moderated$variance) / left
