@@ -86,9 +86,9 @@ shorten_support <- function(model, support) {
 
 # ---- the features ----------------------------------------------------------
 
-# Of an edge: h_i(z_u) h_j(z_v) in Hermite's polynomials, the product first; what
-# the product explains of the others is not beyond it. There are many edges, so
-# that features are made of polynomials as they are needed: see edge_features().
+# Of an edge: h_i(z_u) h_j(z_v) in Hermite's polynomials, the product first;
+# what the product explains of the others is not beyond it. There are many
+# edges, so that edge_features() makes them of polynomials as they are needed.
 #
 # Scores of each sample are estimated ranks, on which the mean of a term depends
 # by the integral of h_i' times the regression of h_j(z_v) on z_u. This integral

@@ -137,9 +137,9 @@
 #' samples together, other scales or margins look like a change. So edges that
 #' are found by the first are tested again by the second, and have the larger of
 #' both q-values, the second adjusted for as many edges as were found. No
-#' `q_beyond` is below the p-value of no such change at all. With more than about
-#' 3,300 observations in all for 20 variables, 1,300 for 50, 330 for 200 or 50 for
-#' 500, this would take too long, and `q_beyond` is `NA`.
+#' `q_beyond` is below the p-value of no such change at all. With more than
+#' about 3,300 observations in all for 20 variables, 1,300 for 50, 330 for 200
+#' or 50 for 500, this would take too long, and `q_beyond` is `NA`.
 #'
 #' @section Designs:
 #' Covariates, strata, units and pairs are described by arguments of

@@ -70,7 +70,8 @@
 #' Paths and folds run on the plan of the \pkg{future} package, one after the
 #' other unless specified otherwise: `future::plan("multisession")` uses all
 #' cores, and other plans reach clusters. The folds are made beforehand, so
-#' that every plan gives the same result. Progress is signalled by \pkg{progressr}: `progressr::handlers(global = TRUE)` shows it.
+#' that every plan gives the same result. Progress is signalled
+#' by \pkg{progressr}: `progressr::handlers(global = TRUE)` shows it.
 #'
 #' @param x,y The two samples, as for [kliep_path()], or a result of this
 #'   package as `x`: its samples and its estimator.

@@ -104,9 +104,10 @@ test_that("folds are of nearly equal size and follow the seed", {
 
 test_that("unless asked, folds follow from the observations alone", {
     set.seed(1)
-    samples <- list(x = matrix(rnorm(23 * 3), 23), y = matrix(rnorm(17 * 3), 17))
-    divide <- function(samples, ...) {
-        divide_samples(c(samples, ...), list(repeats = NULL, folds = 5))
+    samples <- list(x = matrix(rnorm(23 * 3), 23),
+                    y = matrix(rnorm(17 * 3), 17))
+    divide <- function(samples) {
+        divide_samples(samples, list(repeats = NULL, folds = 5))
     }
     known <- divide(samples)
     state <- .Random.seed
