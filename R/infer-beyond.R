@@ -286,9 +286,9 @@ say_no_beyond <- function(x) {
     if (!anyNA(q_value)) {
         return("No edge changes in a way that correlations do not show.")
     }
-    paste0("Changes that correlations do not show were not looked for: by ",
-           "default this takes fewer edges (there are ",
+    paste0("Changes that correlations do not show were not tested: by ",
+           "default this needs fewer edges (there are ",
            format(length(q_value), big.mark = ","), ") or observations, and ",
            "no missing values. `kliep_infer(features = feat_polynomial())` ",
-           "looks for them.")
+           "tests them.")
 }

@@ -58,7 +58,7 @@ search_groups <- function(samples, spec, drawn, level, draw) {
 # A sentence where the observations do not suffice for the support, or NULL.
 say_full <- function(x) {
     if (!isTRUE(x$diagnostics$full) || !any(x$estimates$changed)) return(NULL)
-    paste("The observations do not suffice to fit all edges that are found:",
+    paste("There are too few observations to fit all edges that are found:",
           "unchanged edges beside changed ones may be among them. Features",
           "with fewer terms need fewer observations.")
 }
@@ -272,8 +272,8 @@ test_groups <- function(model, support, null, control, level) {
                   found = stats::p.adjust(given$p_value, "BH") <= level))
 }
 
-# The tests of a model given groups of it, with their |z| and p-values. NULL
-# where these cannot be fitted.
+# The tests of a model given some of its groups, with their |z| and p-values.
+# NULL where these groups cannot be fitted.
 tests_given <- function(model, groups, null, control) {
     tests <- fixed_tests(model, model$table, model$n_x, groups, control,
                          model$units)

@@ -3,13 +3,13 @@
 #' Choose features, penalties and other settings by data held out
 #'
 #' Fits a path for every candidate, and chooses the candidate and the `lambda2`
-#' under which observations that were held out are predicted best. Candidates
-#' are specifications, or every combination of settings with several values;
-#' "no change" is always one of them.
+#' that predict held-out observations best. Candidates are specifications, or
+#' all combinations of settings with several values; "no change" is always one
+#' of them.
 #'
 #' @section Score:
-#' `score = "logistic"` asks how well the fitted ratio tells from which sample
-#' an observation is,
+#' `score = "logistic"` measures how well the fitted ratio predicts which sample
+#' an observation is from,
 #' \deqn{\frac12 \Bigl(\frac{1}{\tilde n_P} \sum_i \log g(\tilde x_i) +
 #'     \frac{1}{\tilde n_Q} \sum_j \log (1 - g(\tilde y_j))\Bigr) + \log 2,
 #'     \qquad g(z) = \frac{1}{1 + \exp(-\theta^\top f(z) - c)},}{
@@ -25,7 +25,7 @@
 #'     \exp(\theta^\top f(\tilde y_j))},}{
 #'     mean_i theta' f(x_i) - log mean_j exp(theta' f(y_j)),}
 #' for `direction = "q/p"` that of the inverse ratio, for `"symmetric"` the sum
-#' of both. Its mean of exponentials may hang on a single observation.
+#' of both. Its mean of exponentials may depend on a single observation.
 #'
 #' With `criterion = "cv"` every observation is held out once: `x` and `y` are
 #' each divided into `folds` parts, and the score is the mean over
@@ -105,7 +105,7 @@
 #'   [`plot()`][plot.kliep_select], [edges()], [`coef()`][coef.change_path],
 #'   [`predict()`][predict.change_path] and [kl_divergence()] of what was
 #'   chosen:
-#'   * `fit`: the chosen fit, made to all data;
+#'   * `fit`: the chosen fit, to all data;
 #'   * `path`: the path it was chosen from;
 #'   * `scores`: a data frame with a row for each candidate and `lambda2`:
 #'     `candidate`, `features`, `terms` (coefficients of an edge; `NA` for other
@@ -510,7 +510,6 @@ format.kliep_select <- function(x, ...) {
 print.kliep_select <- function(x, ...) {
     cat(format(x), "", sep = "\n")
     print_candidates(x$scores)
-    cat("\n")
     print_edges(x$fit)
     if (is_baseline(x$path)) {
         cat("\nNext: edges(), plot(), $scores\n")
@@ -528,6 +527,7 @@ print_candidates <- function(scores, most = 8L) {
     print(utils::head(best[c("candidate", "lambda2", "score", "se",
                              "n_edges")], most), digits = 3L,
           row.names = FALSE)
+    cat("\n")
 }
 
 # What was chosen, or the path it was chosen from to look elsewhere.

@@ -37,15 +37,9 @@ published_couplings <- function(edges, value, d = 25) {
     theta + t(theta)
 }
 
-# Runs on all cores, each with a seed of its own.
+# Runs that are not kept, each with a seed of its own.
 in_runs <- function(seeds, one) {
-    values <- parallel::mclapply(
-        seeds, function(seed) with_seed(seed, one()),
-        mc.cores = parallelly::availableCores()[[1L]]
-    )
-    failed <- vapply(values, inherits, NA, "try-error")
-    if (any(failed)) stop(values[[which(failed)[1L]]], call. = FALSE)
-    values
+    on_all_cores(seeds, function(seed) with_seed(seed, one()))
 }
 
 infer_ising <- function(pair, ...) {

@@ -33,3 +33,13 @@ pack_runs <- function(group) {
     dir.create(dirname(packed_file(group)), showWarnings = FALSE)
     saveRDS(runs, packed_file(group), version = 3, compress = "xz")
 }
+
+# One run for each seed, over all cores. Each core has one process for its share
+# of them: a process for each run would copy memory for longer than it works.
+on_all_cores <- function(seeds, one, ...) {
+    runs <- parallel::mclapply(seeds, one, ...,
+                               mc.cores = parallelly::availableCores()[[1L]])
+    failed <- vapply(runs, inherits, NA, "try-error")
+    if (any(failed)) stop(runs[[which(failed)[1L]]], call. = FALSE)
+    runs
+}

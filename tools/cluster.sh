@@ -10,7 +10,7 @@ sh tools/install.sh build/library || exit 1
 top=$PWD
 folder=$PWD/build/cluster
 rm -rf "$folder"
-mkdir -p "$folder/state" "$folder/spool" "$folder/work"
+mkdir -p "$folder/state" "$folder/spool" "$folder/work" "$folder/temporary"
 R_LIBS="$PWD/build/library${R_LIBS:+:$R_LIBS}"
 export R_LIBS
 started=
@@ -108,7 +108,7 @@ for host in a b; do
 done
 
 # What ssh is elsewhere: rsh <host> <command>. A host has files of its own
-# where R keeps temporary ones.
+# where R keeps temporary ones: not in /tmp, where this tree may be.
 cat > "$folder/rsh" << 'RSH'
 #!/bin/sh
 case $1 in
@@ -118,7 +118,7 @@ case $1 in
 esac
 shift
 exec ip netns exec "$host" unshare --mount sh -c \
-    "mount -t tmpfs tmpfs /tmp; $*"
+    "mount -t tmpfs tmpfs \"\$TMPDIR\"; $*"
 RSH
 chmod +x "$folder/rsh"
 
@@ -127,7 +127,7 @@ chmod +x "$folder/rsh"
 cd "$folder/work" || exit 1
 ip netns exec kliepnet-main ip link set lo up
 KLIEPNET_CLUSTER=slurm Rscript "$top/tools/cluster.R" "$folder" || exit 1
-KLIEPNET_CLUSTER=psock ip netns exec kliepnet-main \
+KLIEPNET_CLUSTER=psock TMPDIR="$folder/temporary" ip netns exec kliepnet-main \
     Rscript "$top/tools/cluster.R" "$folder" || exit 1
 echo "cluster: kliep_test() and compare_methods() on Slurm and on two hosts," \
     "each with a part killed and taken up from its checkpoint, are identical" \

@@ -9,8 +9,9 @@ run_in <- function(folder, seed = 1, n = 6, fun = draw_one, ...) {
     )
 }
 
+# Whole ones: a process that is killed may leave a part of one.
 replicate_files <- function(folder) {
-    list.files(folder, "^replicate-", full.names = TRUE)
+    list.files(folder, "^replicate-[0-9]+\\.checkpoint$", full.names = TRUE)
 }
 
 snapshot_of <- function(folder) {
