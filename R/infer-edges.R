@@ -137,9 +137,9 @@
 #' both samples, different scales or margins look like a change. So edges that
 #' are found with the former are tested again with the latter, and have the
 #' larger of both q-values, the second adjusted for the number of edges found.
-#' No `q_beyond` is below the p-value of no such change at all. If the table of
-#' features would have more than two million numbers (20 variables with 1,600
-#' observations in all, 50 with 260), `q_beyond` is `NA`.
+#' No `q_beyond` is below the p-value of no such change at all. With more than
+#' about 3,300 observations in all for 20 variables, 1,300 for 50, 330 for 200
+#' or 50 for 500, this would take too long, and `q_beyond` is `NA`.
 #'
 #' @section Designs:
 #' Covariates, strata, units and pairs are described by arguments of

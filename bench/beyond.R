@@ -63,9 +63,10 @@ beyond_table <- function(settings) {
     dir.create(beyond_folder, showWarnings = FALSE, recursive = TRUE)
     do.call(rbind, lapply(seq_len(nrow(settings)), function(k) {
         message("beyond: ", settings$setting[k])
-        runs <- do.call(rbind, lapply(
+        runs <- do.call(rbind, parallel::mclapply(
             beyond_seeds + seq_len(settings$runs[k]) - 1L, beyond_run,
-            setting = settings[k, ]
+            setting = settings[k, ], mc.preschedule = FALSE,
+            mc.cores = parallel::detectCores()
         ))
         data.frame(
             setting = settings$setting[k], changed = settings$changed[k],
