@@ -38,9 +38,9 @@ check_drifting <- function(series, time, features, na) {
 
 check_many_times <- function(time) {
     if (time[1L] == time[length(time)]) {
-        stop_kliep("time", paste0("All rows of `series` are at one time (",
-                                  format(time[1L]), "): there is no when."),
-                   hint = "Two samples are compared by `kliep_infer()`.")
+        stop_kliep("time", paste0("All rows of `series` have the same time: ",
+                                  format(time[1L]), "."),
+                   hint = "`kliep_infer()` compares two samples.")
     }
     different <- length(unique(time))
     if (different < 10L) {

@@ -1,11 +1,11 @@
 # kliep_time(): which edges change over a series, when, and how fast.
 
-#' When a network changes: the rate of every edge over time
+#' How fast every edge of a network changes over time
 #'
 #' Finds which edges of a network change over a series of observations, when
-#' they change, and how fast, without estimating any network. Rates are those of
-#' partial correlations (of couplings, for spins), with confidence bands; edges
-#' are reported such that the expected share of false ones is at most `fdr`.
+#' they change, and how fast, without estimating any network. It reports the
+#' rates of change of partial correlations (of couplings, for spins) with
+#' confidence bands, and edges with a false discovery rate of at most `fdr`.
 #'
 #' @section Model:
 #' At time \eqn{t} an observation has the density \eqn{p_t(x) \propto
@@ -20,26 +20,26 @@
 #'     S D S = -dS/dt,  D = dOmega/dt,}
 #' the equation of [kliep_infer()] for two samples an instant apart.
 #'
-#' A variable that only changes its scale changes \eqn{\Omega}{Omega} at all
-#' of its edges. So scales are free here. With \eqn{R} the correlations at time
-#' \eqn{t} and \eqn{T(G)_{ij} = G_{ij} - R_{ij} (G_{ii} + G_{jj}) / 2}{T(G)_ij
-#' = G_ij - R_ij (G_ii + G_jj) / 2}, the rates \eqn{\Theta'}{Theta'}, which have
-#' a zero diagonal, solve
+#' A change of scale of a single variable changes \eqn{\Omega}{Omega} at all of
+#' its edges. So scales may change freely here. With \eqn{R} the correlations at
+#' time \eqn{t} and \eqn{T(G)_{ij} = G_{ij} - R_{ij} (G_{ii} + G_{jj}) /
+#' 2}{T(G)_ij = G_ij - R_ij (G_ii + G_jj) / 2}, the rates \eqn{\Theta'}{Theta'},
+#' which have a zero diagonal, solve
 #' \deqn{T(R\, \Theta' R) = \frac{dR}{dt},}{T(R Theta' R) = dR/dt,}
 #' and are non-zero exactly where partial correlations change. They are reported
-#' in units of the standard deviation of what the other variables leave of each,
-#' on average over the series, in which they are the rates of partial
-#' correlations where that deviation is the usual one.
+#' in units of the residual standard deviation of each variable given the
+#' others, averaged over the series; where the residual standard deviation
+#' equals its average, they are the rates of partial correlations.
 #'
 #' @section Method:
 #' 1. Drifting means and variances are removed: every variable is centred and
 #'    scaled by a line over all of the span or by local lines over a half or a
 #'    quarter of it, the widest that is within two standard errors of the best
 #'    in predicting blocks of rows from others that are not next to them
-#'    (`$drift` tells how far they drifted). The normal scores of
-#'    [feat_nonparanormal()] are taken before, of the ranks in the whole series.
-#'    For [feat_ising()] the fields may drift: the products of spins are taken
-#'    less their local regression on the spins.
+#'    (`$drift` says how far they drifted). The normal scores of
+#'    [feat_nonparanormal()] are computed first, from the ranks in the whole
+#'    series. For [feat_ising()] the fields may drift: the products of spins are
+#'    taken less their local regression on the spins.
 #' 2. In a window around \eqn{\tau}{tau} with half-width \eqn{h}, the slope of
 #'    the moments is that of a local line with the kernel \eqn{1 - u^2},
 #'    \eqn{u = (t - \tau) / h}{u = (t - tau) / h}; no derivative of data is
@@ -49,33 +49,34 @@
 #'    in the middle of the one before. A lasso path over all of them, in which
 #'    the rates of an edge in all windows are one group, gives supports. Given a
 #'    support, its equations are solved in every window, and every other edge is
-#'    tested by what is left of its own, as in [kliep_infer()]. The support
-#'    grows until nothing is found outside, or the bulk of all statistics is
-#'    that of the null.
-#' 4. Rows that follow each other may depend on each other. Rows are summed up
-#'    in blocks, and what one row foretells of the next is carried over their
-#'    ends: with \eqn{m} the products of an edge and \eqn{a} their
-#'    autocorrelation from one row to the next, a sum has \eqn{a / (1 - a)}
-#'    times \eqn{m} of its last row added, and that of the row before its first
+#'    tested by the residual of its own equation, as in [kliep_infer()]. The
+#'    support grows until nothing is found outside, or the bulk of all
+#'    statistics has the distribution of the null.
+#' 4. Rows that follow each other may depend on each other. Rows are summed over
+#'    blocks, and what one row predicts of the next is carried over the ends of
+#'    the blocks: with \eqn{m} the products of an edge and \eqn{a} their
+#'    autocorrelation from one row to the next, \eqn{a / (1 - a)} times \eqn{m}
+#'    of its last row is added to a sum, and that of the row before its first is
 #'    subtracted. Where \eqn{m} is an autoregression, these are sums of its
 #'    innovations, which have the same mean and nothing in common with each
 #'    other. Autocorrelations are corrected for the drift that was removed, and
-#'    differ between edges as far as both halves of the series agree on it. By
-#'    how much the variance in a window still exceeds that of its blocks comes
-#'    from the autocovariances that are left, pooled over up to 300 edges.
-#'    Variances in a window are moderated towards those of the series.
-#' 5. The statistic of an edge is its largest |z| over all windows, where those
-#'    of narrow windows, of which there are more, have to be larger. Its null
-#'    distribution comes from `n_perm` shuffles of the blocks in time. They also
-#'    tell whether anything has changed at all, by the largest statistic and by
-#'    the sum of squares; where that p-value is above `fdr`, no edge is
-#'    reported. `q_value` is adjusted by the method of Benjamini and Hochberg.
-#' 6. The edges that are reported have curves of their rates in windows of one
-#'    width, given the support: `lower` and `upper` hold at each time by itself,
+#'    differ between edges as far as both halves of the series agree. By how much
+#'    the variance in a window still exceeds that of its blocks comes from the
+#'    remaining autocovariances, pooled over up to 300 edges. Variances in a
+#'    window are moderated towards those of the series.
+#' 5. The statistic of an edge is its largest |z| over all windows. Narrow
+#'    windows are more numerous, and their |z| must be larger to count as much.
+#'    The null distribution comes from `n_perm` shuffles of the blocks in time.
+#'    The shuffles also test whether anything has changed at all, by the largest
+#'    statistic and by the sum of squares; where that p-value is above `fdr`, no
+#'    edge is reported. `q_value` is adjusted by the method of Benjamini and
+#'    Hochberg.
+#' 6. The reported edges have curves of their rates in windows of one width,
+#'    given the support: `lower` and `upper` hold at each time by itself,
 #'    `lower_all` and `upper_all` for all times of an edge at once, by random
-#'    weights of the blocks. `changing` says at which times an edge changes:
-#'    times pass at the share of `fdr` that the number of reported edges
-#'    leaves them (Benjamini and Bogomolov, 2014).
+#'    weights of the blocks. `changing` says at which times an edge changes: the
+#'    times of an edge are tested at `fdr` times the share of edges that are
+#'    reported (Benjamini and Bogomolov, 2014).
 #'
 #' @section How it relates to time score matching:
 #' Williams, Wang, Ying, Liu and Kolar (2025) match the time score
@@ -98,12 +99,12 @@
 #' inverse row each; and rows may depend on each other.
 #'
 #' @section How far to trust it:
-#' Curves are averages over their window: what happens at once is spread over
-#' its width, and bands are those of the average. A common jump of the means or
-#' variances of several variables at one time is not removed by local lines, and
-#' may pass for a change of their edges around then. Blocks are taken as
-#' exchangeable where nothing changes. With fewer than about 50 blocks only
-#' wide windows are used. The results depend on the random number generator.
+#' Curves are averages over their window: a sudden change is spread over its
+#' width, and the bands are those of the average. Local lines do not remove a
+#' common jump of the means or variances of several variables, which may look
+#' like a change of their edges at that time. Blocks are assumed exchangeable
+#' where nothing changes. With fewer than about 50 blocks only wide windows are
+#' used. The results depend on the random number generator.
 #'
 #' `make bench ONLY=time` in the source tree measures the share of false edges,
 #' the power and the coverage of the bands on series of [sim_drift()], of
@@ -134,14 +135,15 @@
 #'   eighth to a quarter of the span, by how well local lines through the other
 #'   blocks predict the moments of the reported edges. Which edges are reported
 #'   does not depend on it.
-#' @param block How many consecutive rows to sum up before squares are taken.
-#'   `NULL` goes by the autocorrelations of products of variables that the row
-#'   before does not explain (Carlstein, 1986), and takes at most 150 blocks.
-#' @param per What rates are per: a number or a span of time in the units of
-#'   `time`. `NULL` is the whole span, so that a rate of one is a change by one
-#'   if it lasted from the first row to the last.
-#' @param n_perm The number of shuffles, at least 19. `NULL` is what gives
-#'   20,000 statistics of edges, from 49 to 999.
+#' @param block How many consecutive rows form a block, whose influences are
+#'   summed before they are squared. `NULL` chooses by the autocorrelations of
+#'   products of variables that the row before does not explain (Carlstein,
+#'   1986), with at most 150 blocks.
+#' @param per The unit of time of the rates: a number or a span of time in the
+#'   units of `time`. `NULL` is the whole span, so that a rate of one, from the
+#'   first row to the last, is a change by one.
+#' @param n_perm The number of shuffles, at least 19. `NULL` takes as many as
+#'   give 20,000 statistics of edges, from 49 to 999.
 #' @param na What to do about missing values: `"error"`, or `"omit"` the rows.
 #' @param control See [kliep_control()]; its `threads` are used.
 #' @param progress Show progress?
@@ -164,9 +166,10 @@
 #'     its smallest;
 #'   * `global`: the test of no change at all;
 #'   * `persistence`: the mean autocorrelation of products of variables from one
-#'     row to the next; and `effective`, as many independent rows as would say
-#'     as much about them;
-#'   * `bandwidth`, `block`, `per`, `support`, `null` and what was asked for.
+#'     row to the next; and `effective`, the number of independent rows that would
+#'     say as much about them;
+#'   * `bandwidth`, `block`, `per`, `support`, `null` and the settings of the
+#'     call.
 #' @references
 #' Williams, D. J., Wang, L., Ying, Q., Liu, S. and Kolar, M. (2025).
 #' High-dimensional differential parameter inference in exponential family using

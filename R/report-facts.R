@@ -30,8 +30,8 @@ say_found <- function(fit, lambda2) {
             say_hub(fit)
         ),
         kliep_infer = paste0(
-            paste(c(say_reported(fit, found), say_full(fit), say_beyond(fit),
-                    say_global(fit)), collapse = " "),
+            paste(c(say_reported(fit, found), say_full(fit), say_shift(fit),
+                    say_beyond(fit), say_global(fit)), collapse = " "),
             say_hub(fit)
         ),
         kliep_debias = paste0(

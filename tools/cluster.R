@@ -127,7 +127,11 @@ timeless <- function(result) {
 same <- function(result, alone, what) {
     if (!identical(timeless(result), timeless(alone))) {
         print(all.equal(timeless(result), timeless(alone)))
-        stop(what, " differs from the sequential result.")
+        apart <- !mapply(identical, unclass(timeless(result)),
+                         unclass(timeless(alone)))
+        utils::str(list(result[apart], alone[apart]))
+        stop(what, " differs from the sequential result in ",
+             toString(names(apart)[apart]), ".")
     }
     message("cluster: ", kind, ", ", what,
             ": identical to the sequential result")

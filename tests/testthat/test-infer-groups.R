@@ -26,7 +26,8 @@ test_that("all pairs: planted changes, and the odd group", {
                         label(all_pairs$omnibus[all_pairs$omnibus$changed, ])))
     expect_identical(all_pairs$odd$group[which.max(all_pairs$odd$n_edges)],
                      "a")
-    expect_output(print(all_pairs), "It is `a` that\\s+differs in 2 edges")
+    expect_output(print(all_pairs),
+                  "`a` differs\\s+from\\s+all\\s+others\\s+in\\s+2 edges")
     expect_output(print(summary(all_pairs)), "over all contrasts")
 })
 
@@ -100,9 +101,32 @@ test_that("groups come from columns, and take designs", {
                  "three levels or more: got 2", class = "kliep_error_group")
     expect_error(compare(reference = "z"), "must be one of the groups",
                  class = "kliep_error_group")
-    expect_error(compare(top_variable = 3), "Choose them beforehand",
+    expect_error(compare(top_variable = 3), "Choose them first",
                  class = "kliep_error_argument")
     expect_error(edges(all_pairs, contrast = "a - b"),
                  "must be among .*: got `a - b`",
                  class = "kliep_error_argument")
+})
+
+test_that("data frames with columns of several types have their features", {
+    draw <- function(n, slope) {
+        answer <- factor(sample(c("no", "maybe", "yes"), n, TRUE))
+        data.frame(answer, score = slope * (answer == "yes") + rnorm(n),
+                   age = rnorm(n), smokes = rbinom(n, 1, 0.5))
+    }
+    table <- withr::with_seed(6, rbind(draw(200, 2), draw(200, 0),
+                                       draw(200, 0)))
+    dose <- factor(rep(1:3, each = 200), ordered = TRUE)
+    found <- withr::with_seed(1, kliep_groups(table, dose, control = one,
+                                              n_perm = 19))
+    expect_identical(found$spec$features$kind, feat_mixed()$kind)
+    got <- edges(found)
+    expect_setequal(paste(got$contrast, got$from, got$to),
+                    paste(c("2 - 1", "3 - 1"), "answer score"))
+    # A norm has no sign: every contrast with the first level says it.
+    expect_identical(found$odd$n_edges[match(1:3, found$odd$group)],
+                     c(1L, 0L, 0L))
+    at <- found$omnibus$from == "answer"
+    expect_true(all(is.na(found$omnibus$trend[at])))
+    expect_false(anyNA(found$omnibus$q_trend[!at]))
 })

@@ -427,7 +427,7 @@ test_that("what is wrong with a series is said in a sentence", {
         expect_error(kliep_time(..., n_perm = 19), text, class = class)
     }
     says("in the order of time", values, time = 100:1)
-    says("at one time", values, time = rep(1, 100))
+    says("have the same time", values, time = rep(1, 100))
     says("at least 10 different values: got 5", values,
          time = rep(1:5, each = 20))
     says("one for each", values, time = 1:3)
