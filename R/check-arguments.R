@@ -95,13 +95,16 @@ can_write <- function(file) {
     writable(dirname(file)) && (!file.exists(file) || writable(file))
 }
 
+# Functions that test all edges: no penalty decides what they report.
+untuned <- c("kliep_infer", "kliep_groups", "kliep_by", "kliep_interaction")
+
 # Arguments of glmnet, and what they are called here.
 stop_other_word <- function(word, known, fun) {
     if (!word %in% c("lambda", "s")) return(invisible())
     stop_kliep(
         "dots",
         paste0("`", fun, "()` has no argument `", word, "`."),
-        hint = if (!"lambda2" %in% known)
+        hint = if (!"lambda2" %in% known || fun %in% untuned)
             paste("It needs no penalty of yours; `kliep_path()` takes one,",
                   "`lambda2`.")
         else if (word == "s" || !"lambda1" %in% known)

@@ -3,8 +3,9 @@
 #' Thresholded difference of second moments
 #'
 #' Takes the difference of the two matrices of second moments and sets to zero
-#' what does not exceed the threshold `lambda2`. It is the simplest method that
-#' could find a change, and the one that every other method has to beat:
+#' all entries that do not exceed the threshold `lambda2`. It is the simplest
+#' method that could find a change, and the one that every other method has to
+#' beat:
 #' \deqn{\theta_{uv} = D_{uv} \, [\,|D_{uv}| > \lambda\,], \qquad
 #'     D = \frac{1}{n_P} X^\top X - \frac{1}{n_Q} Y^\top Y.}{
 #'     theta_uv = D_uv [|D_uv| > lambda],  D = X'X / n_P - Y'Y / n_Q.}

@@ -112,10 +112,10 @@ stop_confounded <- function(covariates, common, called) {
     stop_kliep(
         "design",
         paste0("The conditions are confounded with `adjust` (", called,
-               "): ", if (follows) "these covariates tell" else
-                   "a covariate tells", " which condition an observation is ",
-               "of."),
-        hint = paste("No method can tell both apart: leave out the covariate",
-                     "that goes with the condition.")
+               "): ", if (follows) "these covariates determine" else
+                   "a covariate determines", " the condition of an ",
+               "observation."),
+        hint = paste("No method can separate their effects: leave out the",
+                     "covariate that determines the condition.")
     )
 }

@@ -331,8 +331,8 @@ check_unit_labels <- function(unit, strata, least = 3L) {
             "design",
             paste0("`unit` needs at least 3 units in each condition: got ",
                    units[["x"]], " and ", units[["y"]], "."),
-            hint = paste("How much units differ from each other cannot be told",
-                         "from fewer: collect more of them.")
+            hint = paste("Fewer units do not show how much units differ:",
+                         "collect more of them.")
         )
     }
     stop_torn(unit, strata, "unit")

@@ -50,9 +50,9 @@ stop_moments <- function(sample, arg) {
     stop_kliep(
         "type",
         paste0("`", arg, "` is a ", kind, " matrix: ", nrow(sample), " x ",
-               ncol(sample), ", and symmetric. A change is learned from ",
-               "observations, which it does not have."),
-        hint = "Give the observations: in rows, with the variables in columns."
+               ncol(sample), ", and symmetric. The observations themselves ",
+               "are needed."),
+        hint = "Give them in rows, with the variables in columns."
     )
 }
 

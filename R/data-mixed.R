@@ -178,7 +178,7 @@ code_levels <- function(column, other, name, type, known, most) {
         stop_kliep(
             "type_of_column",
             paste0("Column `", name, "` has ", length(known),
-                   " levels: at most ", most, " can be told apart."),
+                   " levels: at most ", most, " are allowed."),
             hint = paste("Leave it out if it names observations, join levels,",
                          "or raise `max_levels` of `feat_mixed()`.")
         )

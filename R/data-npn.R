@@ -2,11 +2,12 @@
 
 #' Nonparanormal transforms
 #'
-#' Brings every variable to a Gaussian shape by its ranks, so that methods for
-#' Gaussian data can be used on any sample that is Gaussian up to a monotone
-#' transform of each variable (a Gaussian copula). With \eqn{r_{iu}}{r_iu} the
-#' rank of observation \eqn{i} among the \eqn{n} of variable \eqn{u}
-#' (averaged over ties) and \eqn{\Phi}{Phi} the normal distribution function,
+#' Transforms every variable to a normal distribution by its ranks, so that
+#' methods for Gaussian data can be used on any sample that is Gaussian up to a
+#' monotone transform of each variable (a Gaussian copula). With
+#' \eqn{r_{iu}}{r_iu} the rank of observation \eqn{i} among the \eqn{n} of
+#' variable \eqn{u} (averaged over ties) and \eqn{\Phi}{Phi} the normal
+#' distribution function,
 #' \describe{
 #'   \item{`"shrinkage"`}{\eqn{z_{iu} = \Phi^{-1}(r_{iu} / (n + 1)) / c}{
 #'     z_iu = Phi^-1(r_iu / (n + 1)) / c},}
@@ -27,8 +28,7 @@
 #' To fit, test or choose by normal scores, give the samples as they are and
 #' [`feat_nonparanormal()`][feat_nonparanormal] as features: its scores are
 #' `"shrinkage"`, are recomputed in every resample, and map new observations in
-#' the same way. A fit to samples that were transformed beforehand can do
-#' neither.
+#' the same way. A fit to samples that were transformed first can do neither.
 #'
 #' @param x,y One sample, or two with the same columns: numeric matrices or
 #'   data frames with observations in rows, as in [kliep_path()].

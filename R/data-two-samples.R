@@ -7,7 +7,7 @@
 #' Extracts the two samples that are compared, with their design, from the data
 #' that you have. You rarely need to call it yourself: all functions that fit
 #' or test, such as [kliep_auto()], [kliep_path()] and [glasso_path()], take
-#' the arguments below as well and find their samples with it.
+#' the arguments below as well.
 #'
 #' @section What `x` can be:
 #' * one of two tables (matrices or data frames with observations in rows), the
@@ -35,15 +35,15 @@
 #' printed, and in `$conditions`.
 #'
 #' @section Missing values:
-#' A value that is missing (`NA` or `NaN`) is an error that says where it is,
-#' unless `na` says what to do. Infinite values are always an error.
+#' A missing value (`NA` or `NaN`) is an error that says where it is, unless
+#' `na` is specified. Infinite values are always an error.
 #' * `"omit"` leaves out the observations with missing values among the
 #'   variables in use, or without a condition, and counts them in a message.
 #'   With many variables few observations are left.
-#' * `"pairwise"` uses what is known of every pair of variables, for
-#'   [feat_gaussian()] and [feat_nonparanormal()] with the Gaussian normaliser.
-#'   With \eqn{z} standardised by (or the normal scores of) what is known, the
-#'   moment of two variables is
+#' * `"pairwise"` uses for every pair of variables the rows in which both are
+#'   known. It works with [feat_gaussian()] and [feat_nonparanormal()] and the
+#'   Gaussian normaliser. With \eqn{z} the standardised known values (or their
+#'   normal scores), the moment of two variables is
 #'   \deqn{S_{ij} = \frac{1}{n_{ij}} \sum_{r \in R_{ij}} z_{ri} z_{rj},}{
 #'       S_ij = sum_{r in R_ij} z_ri z_rj / n_ij,}
 #'   with \eqn{R_{ij}}{R_ij} the \eqn{n_{ij}}{n_ij} rows where both are known.
@@ -54,76 +54,82 @@
 #'       \frac{z_j^2 - 1}{n_j}\Big)}{
 #'       (z_i z_j - r) / n_ij - r / 2 ((z_i^2 - 1) / n_i + (z_j^2 - 1) / n_j)}
 #'   on the correlation \eqn{r}, each term where it is known. Given a support,
-#'   standard errors are those of rows with the same moments, times the ratio of
-#'   both at the empty support. What is missing must not depend on the values.
+#'   standard errors are those of complete rows with the same moments, times the
+#'   ratio of both at the empty support. Whether a value is missing must not
+#'   depend on the values.
 #' * `"impute"` draws missing values from the other variables of the same
 #'   condition, 5 times, for columns of all types and all features. A numeric
-#'   column has normal scores, any other the indicators of its values; all of
-#'   them are taken as jointly Gaussian with the correlations of a bootstrap
-#'   sample of what is known of each pair, moved towards zero by as much as
-#'   their errors call for (Schaefer and Strimmer 2005). A score is drawn from
-#'   its conditional distribution, a level with its conditional mean as
-#'   probability. [kliep_infer()] and [kliep_auto()] test all completions, and
-#'   combine them by the rules of Rubin (1987) and, for edges of several
-#'   coefficients, Li and others (1991): what differs between completions adds
-#'   to the variance. All other functions use the first completion, and do not
-#'   know that values were drawn. What is missing may depend on the other
-#'   variables.
-#' * `"impute_median"` puts the median of the same variable and condition in its
-#'   place, with a warning: this weakens the dependence between variables, and
-#'   where one condition has more of them it looks like a change.
+#'   column has normal scores, any other the indicators of its values. They are
+#'   modelled as jointly Gaussian, with the correlations of a bootstrap sample
+#'   of the known values of each pair, shrunk towards zero according to their
+#'   errors (Schaefer and Strimmer 2005). A score is drawn from its conditional
+#'   distribution, a level with its conditional mean as probability.
+#'   [kliep_infer()] and [kliep_auto()] test all completed samples and combine
+#'   the tests by the rules of Rubin (1987) and, for edges of several
+#'   coefficients, Li and others (1991): differences between completed samples
+#'   add to the variance. All other functions use the first completed samples as
+#'   if they had been observed. Whether a value is missing may depend on the
+#'   other variables.
+#' * `"impute_median"` replaces a missing value by the median of the same
+#'   variable and condition, with a warning: this weakens the dependence between
+#'   variables, which looks like a change if one condition has more missing
+#'   values.
 #'
 #' @section Covariates and batches:
 #' `adjust = ~ batch + age` removes the effects of covariates: in each
 #' condition every variable \eqn{v} is
 #' \deqn{v_i = z_i^\top \beta_v + \varepsilon_{iv},}{v_i = z_i' beta_v + e_iv,}
 #' with \eqn{z_i} the covariates of observation \eqn{i} and a constant, and the
-#' network is that of the errors. What is passed on are Theil's residuals:
-#' \eqn{k} coefficients leave \eqn{n - k} of them, which have the variance of
-#' the errors and are uncorrelated, so that tests, shuffles, folds and intervals
-#' use the right number of observations. For Gaussian errors this is
-#' exact; ordinary residuals are correlated with each other, and
-#' too small. With `adjust_common = TRUE` both conditions have the same
-#' coefficients, each with a mean of its own, which costs \eqn{k} observations
-#' in all. A covariate that is constant in each condition is an error, and with
-#' common coefficients any that determine the condition: no method can separate
-#' their effects. A covariate changes means here, and not the network itself.
-#' `adjust = ~ donor` beside `unit = "donor"` looks at cells within donors.
+#' network is that of the errors. The residuals are those of Theil: \eqn{k}
+#' coefficients leave \eqn{n - k} of them, which have the variance of the errors
+#' and are uncorrelated, so that tests, shuffles, folds and intervals use the
+#' right number of observations. For Gaussian errors this is exact; ordinary
+#' residuals are correlated with each other, and too small. With
+#' `adjust_common = TRUE` both conditions have the same coefficients, each with
+#' a mean of its own, which costs \eqn{k} observations in all. A covariate that
+#' is constant in each condition is an error, and with common coefficients so
+#' are covariates that determine the condition: no method can separate their
+#' effects. Covariates shift means in this model; they do not change the
+#' network. With `adjust = ~ donor` and `unit = "donor"` the network is that of
+#' cells within donors.
 #'
-#' Columns with two values have no such residuals. `strata` compares conditions
+#' Columns with two values have no residuals. `strata` compares conditions
 #' within the levels of a covariate: with [feat_ising()] and other features that
 #' are tested by logistic regression, \eqn{\log p_s / q_s = \theta^\top f +
 #' c_s}{log p_s / q_s = theta' f + c_s} in stratum \eqn{s}, with one change
-#' \eqn{\theta}{theta} common to all. Observations change places within strata.
+#' \eqn{\theta}{theta} common to all. Shuffles exchange observations within
+#' strata.
 #'
 #' @section Units and pairs:
 #' `unit` names the donor or subject of every observation. In [kliep_infer()]
 #' and [kliep_auto()] the influences of its observations are added up before
-#' they are squared, which makes standard errors hold whatever the dependence
-#' within a unit. What is fitted costs degrees of freedom of the number of
-#' independent observations that these are worth: observations over the design
-#' effect, the median ratio of variances with units to those without, and at
-#' least the number of units. Whole units change places in shuffles, here and in
-#' [kliep_test()], and make up the folds of [kliep_select()] and the halves of
-#' [kliep_stability()]. A unit belongs to one condition, and there must be at
-#' least three in each; with fewer than eight there is a warning (class
+#' they are squared, so that standard errors are valid under any dependence
+#' within a unit. Coefficients that are fitted cost degrees of freedom of the
+#' number of independent observations that these are worth: observations over the
+#' design effect, the median ratio of variances with units to those without, and
+#' at least the number of units. Shuffles, here and in [kliep_test()], move whole
+#' units, and so do the folds of [kliep_select()] and the halves of
+#' [kliep_stability()]. A unit belongs to one condition, and there must be at least
+#' three in each; with fewer than eight there is a warning (class
 #' `kliep_warning_units`), as their number limits what can be found.
 #'
 #' `pair` names what was observed in both conditions, such as a patient before
-#' and after: the two sides of a pair change places, and their influences are
-#' added up. A side may have several observations.
+#' and after a treatment: shuffles exchange the two sides of a pair, and the
+#' influences of its observations are added up. A side may have several
+#' observations.
 #'
-#' `pool = "mean"` or `"sum"` makes one observation of all those of a unit, or
-#' of a side of a pair (pseudobulk): the network is then that of donors, and not
+#' `pool = "mean"` or `"sum"` turns all observations of a unit, or of a side of
+#' a pair, into one (pseudobulk): the network is then that of donors, and not
 #' of cells within and between them, and no `unit` is left. Covariates are
-#' averaged likewise. Means suit values that are normalised and on a log scale.
-#' Sums of counts grow with the number of cells and with their depth, which
-#' correlates all genes: take these off, such as by `adjust = ~ log(depth)`. How
-#' `unit` and `pool` compare on single cells: [kliep_by()].
+#' averaged in the same way. Means suit values that are normalised and on a log
+#' scale. Sums of counts grow with the number of cells and with their depth,
+#' which correlates all genes: adjust for these, for example by
+#' `adjust = ~ log(depth)`. [kliep_by()] compares `unit` and `pool` on single
+#' cells.
 #'
-#' A design travels with a result to the functions that continue with it. The
-#' estimates of [kliep_path()] and the methods to compare with see the adjusted
-#' samples, and know nothing of strata, units and pairs.
+#' A result keeps its design for the functions that continue with it.
+#' [kliep_path()] and the methods to compare with use the adjusted samples, and
+#' ignore strata, units and pairs.
 #'
 #' @param x What holds one sample or both; see the section below.
 #' @param y The second sample, if `x` is the first one.
@@ -145,9 +151,9 @@
 #'   picture, report and file: the name of a column of `rowData(x)` or
 #'   `fData(x)`, such as that with the symbols of genes; or the names
 #'   themselves, one for each variable, or matched by the names of `label`. A
-#'   variable without one keeps its own; of variables with the same name, such
-#'   as probes of one gene, each has its own added in brackets. `variables` goes
-#'   by these names.
+#'   variable without one keeps its own name; variables with the same label,
+#'   such as probes of one gene, have their own names added in brackets.
+#'   `variables` goes by these labels.
 #' @param adjust Covariates whose effects are removed from the variables: a
 #'   formula about columns of the table, of `colData(x)` or of `pData(x)`, or a
 #'   data frame with a row for each observation (those of `x` first, where there
@@ -156,9 +162,8 @@
 #' @param strata,unit,pair The stratum, the unit (such as a donor) or the pair
 #'   of every observation: the name of a column, or a vector with a value for
 #'   each observation (those of `x` first, where there are two tables).
-#' @param pool What to make of the observations of one unit, or of one side of a
-#'   pair: leave them as they are (`"none"`), or one observation, their `"mean"`
-#'   or `"sum"`.
+#' @param pool How to combine the observations of one unit, or of one side of a
+#'   pair: not at all (`"none"`), or as their `"mean"` or `"sum"`.
 #' @param ... The arguments below, as far as they apply to this kind of `x`.
 #'
 #' @return A list of `x` and `y`, matrices or data frames with observations in
@@ -167,8 +172,8 @@
 #'   two tables; and, where one was described, `design`: what the samples were
 #'   adjusted for, how units were pooled, and the strata, units and pairs of
 #'   their observations. With `na = "impute"`, `x` and `y` are the first
-#'   completion, and `imputed` is a list of all; with `"pairwise"`, `na` says
-#'   so.
+#'   completed samples, and `imputed` is a list of all; with `"pairwise"`, `na`
+#'   says so.
 #' @references
 #' Theil, H. (1965). The analysis of disturbances in regression analysis.
 #' *Journal of the American Statistical Association* 60, 1067--1079.

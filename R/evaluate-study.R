@@ -2,9 +2,9 @@
 
 #' Compare methods on simulated pairs
 #'
-#' Draws `runs` pairs from every simulator, lets every method look for the
-#' change in each, and scores what they find by [pr_curve()]. All methods of a
-#' run see the same pair.
+#' Draws `runs` pairs from every simulator, applies every method to each pair,
+#' and scores the detected edges by [pr_curve()]. All methods of a run use the
+#' same pair.
 #'
 #' @section Methods:
 #' A method is a function that returns a `change_path` (or a

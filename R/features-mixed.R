@@ -4,16 +4,16 @@
 #' Features of columns of several types
 #'
 #' Describes a network of numeric, two-valued, categorical, ordered and count
-#' columns: an edge has all products of what stands for the values of its two
-#' columns,
+#' columns. Each column is coded by one or several features, and an edge has
+#' all products of the features of its two columns,
 #' \deqn{f_{uv}(x) = b_u(x_u) \otimes b_v(x_v), \qquad f_{uu}(x) = a_u(x_u),}{
 #'     f_uv(x) = b_u(x_u) (x) b_v(x_v),  f_uu(x) = a_u(x_u),}
 #' so that \eqn{\log p / q = \sum_u \theta_u^\top a_u(x_u) + \sum_{u < v}
 #' b_u(x_u)^\top \Theta_{uv} b_v(x_v) + c}{log p / q = sum_u theta_u' a_u(x_u) +
 #' sum_{u < v} b_u(x_u)' Theta_uv b_v(x_v) + c}. An edge is the group of all its
-#' coefficients \eqn{\Theta_{uv}}{Theta_uv}: detected, tested and reported as a
-#' whole, by its norm. [edge_cells()] shows what stands behind it, level by
-#' level.
+#' coefficients \eqn{\Theta_{uv}}{Theta_uv}: it is detected, tested and reported
+#' as a whole, and its weight is their norm. [edge_cells()] shows the change
+#' level by level.
 #'
 #' @section Types:
 #' * `"two_valued"`, two values of any class: \eqn{b_u} is one for the second
@@ -29,50 +29,53 @@
 #' * `"numeric"`, all other numbers: \eqn{b_u} is the normal score \eqn{s},
 #'   \eqn{a_u} has \eqn{s} and \eqn{s^2}.
 #'
-#' Counts with few zeros are numeric unless specified: ranks serve them as well.
-#' Zero is a state of its own where 10 % to 90 % of the values are zero. Levels
-#' with fewer than 5 observations in either sample are joined with the rarest
-#' other level, of ordered ones with a neighbour, and a message says so. Where
-#' one of two values has so few, [kliep_infer()] does not test the edges of the
-#' column.
+#' Counts with few zeros are numeric unless specified, as ranks describe them
+#' well. Zero is a state of its own where 10 % to 90 % of the values are zero. A
+#' level with fewer than 5 observations in either sample is merged with the
+#' rarest other level, or with a neighbour if levels are ordered, and a message
+#' says so. Where one of two values has fewer than 5 observations,
+#' [kliep_infer()] does not test the edges of the column.
 #'
 #' @section What a change of an edge is:
-#' Everything but normal scores is in one coding for both samples, and the
-#' columns alone have features. Where the shares of levels shift, say there are
-#' more smokers in `x`, and each level keeps its relation to the other columns,
-#' then \eqn{\Theta_{uv}}{Theta_uv} is zero: a shifted margin is not an edge.
-#' In [kliep_infer()] columns alone are fitted whatever the support is (the most
-#' shifted ones, up to a twentieth of the observations in coefficients); on a
-#' path they are penalised as edges are, unless `penalty_factor` says otherwise.
+#' Both samples share one coding, except for normal scores, and every column
+#' has features of its own. Where the shares of levels shift, for example with
+#' more smokers in `x`, while each level keeps its relation to the other
+#' columns, \eqn{\Theta_{uv}}{Theta_uv} is zero: a shifted margin is not a
+#' changed edge. [kliep_infer()] always fits the features of single columns (of
+#' the most shifted ones, with as many coefficients as a twentieth of the
+#' observations); a path penalises them like edges unless `penalty_factor` is
+#' specified.
 #'
 #' Normal scores are those of [feat_nonparanormal()]: ranks within each sample
 #' with `standardize = "within"`, the default, so that heavy tails cost little
 #' and a shift of location and scale makes no difference; ranks over both
-#' samples with `"pooled"`, where columns alone see the shift. `"none"` is
-#' refused.
+#' samples with `"pooled"`, where a shift shows in the features of the single
+#' column. `"none"` is refused.
 #'
-#' @section Types compete fairly:
+#' @section How types are weighted:
 #' In samples without dependence all columns of \eqn{b_u} are uncorrelated and
 #' have variance one, so that a norm is the root mean square of the change of
 #' the log-ratio over all cells. A factor of \eqn{k} coefficients has the
 #' penalty factor \eqn{\sqrt{q_k / q_1}}{sqrt(q_k / q_1)}, with \eqn{q_k} the
 #' quantile \eqn{1 - 1 / T} of chi-square with \eqn{k} degrees of freedom and
-#' \eqn{T} the number of edges: where nothing changed, each of the \eqn{T} edges is as
-#' likely to be the first on the path, whatever its types. A `penalty_factor`
-#' that is given multiplies it.
+#' \eqn{T} the number of edges: where nothing changed, each of the \eqn{T}
+#' edges is as likely to be the first on the path, whatever its types. A
+#' `penalty_factor` that is given multiplies it.
 #'
 #' @section Where it is used:
-#' [kliep_auto()] takes these features for data frames with columns of several
-#' types. All-edges inference of [kliep_infer()] is that of its section *Any
-#' other features*: the coefficients of an edge are tested together, by
-#' chi-square. [kliep_test()] shuffles observations, so that for it a shifted
-#' margin is a difference between the samples; its edges are those of the path.
-#' [kliep_debias()], [kliep_groups()] and [kliep_time()] are for other features.
+#' [kliep_auto()] uses these features for data frames with columns of several
+#' types. [kliep_infer()] tests the coefficients of an edge together, by
+#' chi-square, as its section *Any other features* describes. [kliep_test()]
+#' shuffles observations, so that its global test counts a shifted margin as a
+#' difference between the samples; its edges are those of the path.
+#' [kliep_debias()], [kliep_groups()] and [kliep_time()] do not take these
+#' features.
 #'
-#' @param types The types of columns for which the one found is not right: a
+#' @param types Types of columns, in place of those found from the values: a
 #'   named vector or list, such as `c(stage = "ordered", visits = "count")`.
 #' @param counts The transform of counts, `"log1p"` or `"root"`.
-#' @param max_levels The most levels of a column; one with more is refused.
+#' @param max_levels The largest number of levels; a column with more is
+#'   refused.
 #' @return A feature specification for [kliep_path()] and [kliep_change()].
 #' @seealso [edge_cells()] for the table behind an edge.
 #' @export
@@ -132,6 +135,7 @@ format_mixed <- function(x) {
     sizes <- table(of)
     c("  edge (u, v)    all products of b_u and b_v",
       "  variable u     a_u",
+      "  with           b and a by the type of a column: ?feat_mixed",
       if (length(of) > 0L) paste0(
           "  types          ",
           paste0(sizes, " ", gsub("_", "-", names(sizes)), collapse = ", "),

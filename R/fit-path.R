@@ -87,9 +87,9 @@
 #' exact. A large `gamma` gives the group lasso.
 #'
 #' @section Groups and hubs:
-#' Where blocks of edges are known to change together or not at all, such as the
+#' If blocks of edges are expected to change together or not at all, such as the
 #' edges among the genes of a pathway or those of one regulator,
-#' `penalty_groups` penalises each block \eqn{B} as a whole, too: with
+#' `penalty_groups` also penalises each block \eqn{B} as a whole: with
 #' \eqn{s} = `group_share`, the penalty of its edges becomes
 #' \deqn{\lambda_2 \Bigl\{(1 - s) \sum_{t \in B} w_t \|\theta_t\|
 #'     + s \bigl(\textstyle\sum_{t \in B} w_t^2\bigr)^{1/2}
@@ -101,17 +101,17 @@
 #' there are no blocks. Groups are
 #' * a label for each variable, matched by name where it has names: the edges
 #'   among variables with one label are a block, and so are those between two
-#'   labels; variables with `NA` have edges by themselves;
-#' * a list of sets of variables: the edges within each; a set of one variable
-#'   is a hub, whose edges are a block. Sets must not share an edge, but for
-#'   that between two hubs, which is by itself;
+#'   labels; edges of variables with `NA` are in no block;
+#' * a list of sets of variables: the edges within a set are a block; a set of
+#'   one variable is a hub, and all its edges are a block. Sets must not share
+#'   an edge, except for the edge between two hubs, which is then in no block;
 #' * a data frame of edges, with columns `from`, `to` and `group`.
 #'
-#' Edges in no group, variables alone, and what `penalty_factor` does not
-#' penalise or keeps out are by themselves. The fit is by proximal gradient over
-#' all factors, with the same certificates as any other, the empirical
-#' normaliser and the group lasso; anything else is refused. Tests of all edges
-#' ([kliep_infer()]) know nothing of groups.
+#' Edges in no group, variables alone, and factors that `penalty_factor` leaves
+#' unpenalised or excludes are in no block. The fit is by proximal gradient over
+#' all factors, with the same certificates as any other. It needs the empirical
+#' normaliser and the group lasso; other settings are refused. Tests of all
+#' edges ([kliep_infer()]) ignore groups.
 #'
 #' @section Outliers:
 #' A few extreme observations can dominate a density ratio. With `robust` above
@@ -169,8 +169,8 @@
 #'   Bioconductor, and what divides them in `...`: see [two_samples()].
 #' @param features What the factors look like, made by a `feat_*()` function:
 #'   [feat_gaussian()], [feat_nonparanormal()], [feat_polynomial()],
-#'   [feat_ising()] for binary data, [feat_rbf()], [feat_custom()] or
-#'   [feat_cliques()].
+#'   [feat_ising()] for binary data, [feat_mixed()] for columns of several
+#'   types, [feat_rbf()], [feat_custom()] or [feat_cliques()].
 #' @param lambda1 The ridge penalty, 0 or more.
 #' @param lambda2 The group penalties, in decreasing order. `NULL` takes
 #'   `nlambda` values, equally spaced on the log scale, from the smallest at
@@ -184,10 +184,10 @@
 #'   symmetric matrix with one row and column for each variable (matched by
 #'   name where it has names), or its values `m[upper.tri(m, diag = TRUE)]`.
 #'   Zero leaves a factor unpenalised and `Inf` keeps it out.
-#' @param penalty_groups Blocks of edges that are penalised together, too; see
+#' @param penalty_groups Blocks of edges that are also penalised as a whole; see
 #'   the section below.
-#' @param group_share The share of the penalty that is on blocks as wholes, from
-#'   0 to 1.
+#' @param group_share The share of the penalty that is on whole blocks, from 0
+#'   to 1.
 #' @param penalty How the penalty grows with the size of a factor; see the
 #'   section below.
 #' @param gamma The shape of an adaptive or a minimax concave penalty, positive.

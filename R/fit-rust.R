@@ -70,6 +70,10 @@ rust_logistic_shuffles <- function(table, groups, shuffles, threads,
                     shield_progress(on_progress)))
 }
 
+rust_beyond_features <- function(values, integrals, edges, threads) {
+    call_rust(.Call(wrap__beyond_features, values, integrals, edges, threads))
+}
+
 rust_draw_gaussian <- function(precision, n, seed) {
     call_rust(.Call(wrap__draw_gaussian, precision, n, seed))
 }

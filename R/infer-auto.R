@@ -9,19 +9,22 @@
 #' so.
 #'
 #' @section What is chosen:
-#' A data frame with columns that are not numeric, or with two-valued columns
-#' beside others: [feat_mixed()], which has features for each type of column.
-#' Columns that all have two values: [feat_ising()]. Numeric columns:
-#' [feat_nonparanormal()], products of normal scores. Ranks within each sample
-#' replace the values, so that heavy tails, outliers, and other scales or
-#' monotone transforms of single variables, the logarithm of counts among them,
-#' make little difference. Equal values share their mean rank: zeros, however
-#' many, are one state below all others.
+#' * Data frames with columns that are not numeric, or with both two-valued and
+#'   other columns, get [feat_mixed()], which has features for each type of
+#'   column.
+#' * Columns that all have two values get [feat_ising()].
+#' * Numeric columns get [feat_nonparanormal()], products of normal scores.
 #'
-#' Both see changes of pairwise association. For numeric columns the column
-#' `q_beyond` of `$estimates` says which edges change in a way that correlations
-#' do not show, such as two variables that are large together whatever their
-#' signs; a sentence says how many there are.
+#' Normal scores replace the values by their ranks within each sample, so that
+#' heavy tails, outliers, and other scales or monotone transforms of single
+#' variables, the logarithm of counts among them, make little difference. Equal
+#' values share their mean rank: all zeros have the same rank, below all other
+#' values.
+#'
+#' All of these detect changes of pairwise association. For numeric columns the
+#' column `q_beyond` of `$estimates` says which edges change in a way that
+#' correlations do not show, such as two variables that are large together
+#' whatever their signs; a sentence says how many there are.
 #'
 #' @section What is tested:
 #' All edges are tested as by [kliep_infer()], whose help page has the method.
@@ -47,7 +50,7 @@ kliep_auto <- function(x, y = NULL, fdr = 0.1, level = 0.95, n_perm = 49,
                        ...) {
     call <- match.call()
     found <- take_samples(x, y, list(...))
-    if ("features" %in% names(found$rest)) stop_chosen_features()
+    stop_chosen_features(found$rest)
     check_dots(found$rest, c(names(formals()), sample_arguments()),
                "kliep_auto")
     how <- check_inference(fdr, level, n_perm, progress)
@@ -63,10 +66,13 @@ suitable_features <- function(seen) {
     if (all(of_all("two_valued"))) feat_ising() else feat_nonparanormal()
 }
 
-stop_chosen_features <- function() {
+stop_chosen_features <- function(given) {
+    chosen <- intersect(c("features", "spec"), names(given))
+    if (length(chosen) == 0L) return(invisible())
     stop_kliep(
         "dots",
-        "`kliep_auto()` chooses the features itself: got `features`.",
+        paste0("`kliep_auto()` chooses the features itself: got `", chosen[1L],
+               "`."),
         hint = paste("`kliep_infer()` tests edges by features of your choice,",
                      "`kliep_select()` chooses among several by likelihood.")
     )
@@ -95,18 +101,18 @@ look_at_samples <- function(found) {
     mixed <- !two_valued && are_mixed(found)
     types <- NULL
     if (mixed) {
-        samples <- quietly_coded(found)
+        samples <- look_quietly(found, feat_mixed())
         types <- vapply(samples$coding, `[[`, "", "type")
         kurtosis <- NA_real_
         counts <- FALSE
         zeros <- 0
     } else if (two_valued) {
-        samples <- as_samples(found, feat_ising())
+        samples <- look_quietly(found, feat_ising())
         kurtosis <- NA_real_
         counts <- FALSE
         zeros <- 0
     } else {
-        samples <- as_samples(found, feat_gaussian())
+        samples <- look_quietly(found, feat_gaussian())
         kurtosis <- stats::median(c(excess_kurtosis(samples$x),
                                     excess_kurtosis(samples$y)))
         counts <- is_counts(samples$x) && is_counts(samples$y)
@@ -122,7 +128,7 @@ look_at_samples <- function(found) {
 }
 
 # Whether a data frame, or a result, has columns of several types: some that are
-# no numbers, or some of two values beside others.
+# not numeric, or some of two values beside others.
 are_mixed <- function(found) {
     if (!is.null(found$samples)) return(is_mixed_coding(found$samples$coding))
     if (!is.data.frame(found$x) || !is.data.frame(found$y)) return(FALSE)
@@ -132,10 +138,11 @@ are_mixed <- function(found) {
     !all(numbers) || any(two)
 }
 
-# The tests will say what there is to say of the levels.
-quietly_coded <- function(found) {
-    suppressMessages(as_samples(found, feat_mixed()),
-                     classes = "kliep_message_levels")
+# The tests repeat this, and give the messages.
+look_quietly <- function(found, features) {
+    suppressMessages(as_samples(found, features),
+                     classes = c("kliep_message_levels",
+                                 "kliep_message_transposed"))
 }
 
 # Whether no column has more than two values, in one sample.
@@ -163,7 +170,8 @@ is_counts <- function(values) {
 say_seen <- function(seen) {
     values <- if (seen$mixed) {
         counted <- table(gsub("_", "-", seen$types))
-        paste(paste0(counted, " ", names(counted), collapse = ", "), "ones")
+        paste0(counted, ifelse(counted == 1L, " is ", " are "),
+               names(counted), collapse = ", ")
     } else if (seen$two_valued) {
         "every variable has two values"
     } else if (seen$counts) {
@@ -186,10 +194,10 @@ say_seen <- function(seen) {
 
 say_features <- function(seen) {
     if (seen$mixed) {
-        return(paste("Each type has features of its own, products of which",
-                     "make an edge: `feat_mixed()`, tested by logistic",
-                     "regression. `edge_cells()` shows the table behind an",
-                     "edge."))
+        return(paste("Each type of column has its own features, and an edge",
+                     "has their products: `feat_mixed()`, tested by logistic",
+                     "regression. `edge_cells()` shows an edge level by",
+                     "level."))
     }
     if (seen$two_valued) {
         return(paste("Two values leave one choice: Ising features, tested by",
@@ -198,9 +206,9 @@ say_features <- function(seen) {
     ties <- seen$counts || seen$zeros >= 0.1
     paste0("Values are replaced by the normal scores of their ranks within ",
            "each sample",
-           if (seen$heavy) ": a few extreme values would decide otherwise",
-           if (ties) paste(". Equal values share their mean rank, zeros as one",
-                           "state, and logarithms would make no difference"),
+           if (seen$heavy) ", so that a few extreme values do not decide",
+           if (ties) paste(". Equal values, such as zeros, share their mean",
+                           "rank; logarithms would make no difference"),
            ".")
 }
 

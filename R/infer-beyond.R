@@ -38,46 +38,47 @@ confirm <- function(q_value, p_value, level) {
     q_value
 }
 
-# Tables of more numbers would take longer than all other tests of a call.
-most_beyond <- 2e6
+# Features of more numbers would take longer than a user waits for all other
+# tests: half a second for 20 variables, a few for 200 and more.
+most_beyond <- function(d) 2e5 * min(d, 200)
 
 is_beyond_reach <- function(samples) {
     d <- length(samples$variables)
     rows <- nrow(samples$x) + nrow(samples$y)
-    rows * (3 * d * (d - 1) + 4 * d) > most_beyond
+    rows * (3 * d * (d - 1) + 4 * d) > most_beyond(d)
 }
 
 # The p-value of every edge in ranks of each sample or of both, and that of
 # no such change at all.
 beyond_p_values <- function(samples, found, drawn, control, level,
                             on_progress = NULL, pooled = FALSE) {
-    model <- beyond_model(samples, pooled)
-    null <- logistic_null(tested_alone(model), drawn, control, on_progress)
+    model <- beyond_model(samples, pooled, control)
+    null <- beyond_null(model, drawn, on_progress)
     support <- list(
         members = integer(), products = found,
         # Here margins may differ.
-        variables = if (pooled) differing_variables(model, control)
+        variables = if (pooled) differing_variables(model)
     )
     support <- shorten_support(model, support)
-    list(p_value = grow_support(model, support, null, control, level),
+    list(p_value = grow_support(model, support, null, level),
          global = global_p_value(null))
 }
 
 # The variables whose margins differ most, as many as leave half of what may be
 # fitted.
-differing_variables <- function(model, control) {
-    alone <- 2L * length(model$tested) + seq_len(model$d)
-    tests <- logistic_tests(model$table, model$n_x, model$sizes, integer(),
-                            control, units = model$units)
-    most <- as.integer(most_fitted(model) / 2 / model$sizes[alone[1L]])
-    utils::head(order(-tests$groups$statistic[alone]), most)
+differing_variables <- function(model) {
+    size <- length(model$alone)
+    tests <- logistic_tests(side_by_side(model$alone), model$n_x,
+                            rep(size, model$d), integer(), model$control,
+                            units = model$units)
+    utils::head(order(-tests$groups$statistic),
+                as.integer(most_fitted(model) / 2 / size))
 }
 
 # Without the weakest products, so that a quarter of what may be fitted is left.
 shorten_support <- function(model, support) {
-    fitted <- function() sum(model$sizes[beyond_groups(model, support)])
     while (length(support$products) > 0L &&
-               fitted() > 0.75 * most_fitted(model)) {
+               n_fitted(model, support) > 0.75 * most_fitted(model)) {
         support$products <- utils::head(support$products, -1L)
     }
     support
@@ -85,63 +86,56 @@ shorten_support <- function(model, support) {
 
 # ---- the features ----------------------------------------------------------
 
-# As feature_model(): groups of the terms of every edge beyond the product, then
-# the products, then the variables alone.
-beyond_model <- function(samples, pooled) {
-    d <- length(samples$variables)
+# Of an edge: h_i(z_u) h_j(z_v) in Hermite's polynomials, the product first;
+# what the product explains of the others is not beyond it. There are many
+# edges, so that edge_features() makes them of polynomials as they are needed.
+#
+# Scores of each sample are estimated ranks, on which the mean of a term depends
+# by the integral of h_i' times the regression of h_j(z_v) on z_u. This integral
+# has the same mean in both samples, so that taking it off changes no test but
+# its variance.
+beyond_model <- function(samples, pooled, control) {
     units <- if (pooled) "pooled" else "within"
     scored <- feature_samples(samples, feat_nonparanormal(), units)
     z <- unname(rbind(scored$x, scored$y))
     n_x <- nrow(scored$x)
-    terms <- hermite_terms(z, if (!pooled) n_x)
-    edges <- ncol(terms[[1L]])
-    product <- center_columns(terms[[1L]])
-    square <- colSums(product^2)
-    # What the product explains of a term is not beyond it.
-    beyond <- lapply(terms[-1L], function(term) {
-        slope <- colSums(term * product) / ifelse(square > 0, square, 1)
-        term - product * rep(slope, each = nrow(z))
-    })
-    # Ranks of each sample leave no difference of single variables, but with
-    # edges that change the ratio has their squares.
-    alone <- if (pooled) list(z, z^2, z^3, z^4) else list(z^2)
     layout <- layout_of(samples)
-    list(table = cbind(side_by_side(beyond), product, side_by_side(alone)),
-         sizes = rep(c(length(beyond), 1L, length(alone)), c(edges, edges, d)),
-         tested = seq_len(edges), d = d, n_x = n_x, within = FALSE,
-         layout = layout, units = unlist(layout$added, use.names = FALSE))
+    list(
+        values = do.call(cbind, lapply(hermite, power_values, z = z)),
+        integrals = if (pooled) matrix(0, nrow(z), 0L) else
+            rank_integrals(z, n_x),
+        # Ranks of each sample leave no difference of single variables, but with
+        # edges that change the ratio has their squares.
+        alone = if (pooled) list(z, z^2, z^3, z^4) else list(z^2),
+        d = ncol(z), n_x = n_x, within = FALSE, layout = layout,
+        units = unlist(layout$added, use.names = FALSE),
+        control = control,
+        # So many numbers of features are there at a time.
+        at_once = 1e6
+    )
 }
 
-# h_i(z_u) h_j(z_v) of all edges, the product first, in Hermite's polynomials.
-# With `n_x` the scores are those of each sample: the mean of a term then
-# depends on the estimated ranks, by the integral of h_i' times the regression
-# of h_j(z_v) on z_u. This integral has the same mean in both samples, so that
-# taking it off changes no test but its variance.
-hermite_terms <- function(z, n_x = NULL) {
-    pairs <- pair_from_index(seq_len(ncol(z) * (ncol(z) - 1) / 2))
-    of <- lapply(hermite, power_values, z = z)
-    off <- function(term, i, j, variable, other) {
-        for (k in seq_len(4L - i)) {
-            own <- power_values(integral(derivative(hermite[[i]]),
-                                         hermite[[k]]), z)
-            own <- center_within(own, n_x)[, variable, drop = FALSE]
-            slope <- (crossprod(of[[j]], of[[k]]) / nrow(z))[
-                cbind(other, variable)
-            ]
-            term <- term - own * rep(slope, each = nrow(z))
-        }
-        term
+# The features of these edges: `beyond`, five columns for each, and `product`.
+edge_features <- function(model, edges) {
+    pairs <- pair_from_index(edges)
+    rust_beyond_features(
+        model$values, model$integrals,
+        list(from = as.integer(pairs$from), to = as.integer(pairs$to)),
+        model$control$threads
+    )
+}
+
+beyond_terms <- 5L
+
+# Integrals of h_i' h_k for i + k up to 4, all variables of one before those of
+# the next, centred in each sample.
+rank_integrals <- function(z, n_x) {
+    of <- function(i, k) {
+        center_within(power_values(integral(derivative(hermite[[i]]),
+                                            hermite[[k]]), z), n_x)
     }
-    lapply(list(c(1, 1), c(1, 2), c(2, 1), c(2, 2), c(1, 3), c(3, 1)),
-           function(degree) {
-        i <- degree[1L]
-        j <- degree[2L]
-        term <- of[[i]][, pairs$from, drop = FALSE] *
-            of[[j]][, pairs$to, drop = FALSE]
-        if (is.null(n_x)) return(term)
-        term <- off(term, i, j, pairs$from, pairs$to)
-        off(term, j, i, pairs$to, pairs$from)
-    })
+    i <- rep(1:3, 3:1)
+    do.call(cbind, Map(of, i, sequence(3:1)))
 }
 
 # Coefficients of z^0, z^1, ...
@@ -170,54 +164,98 @@ center_within <- function(x, n_x) {
     x
 }
 
-# Shuffles need the groups that are tested and no others.
-tested_alone <- function(model) {
-    columns <- seq_len(sum(model$sizes[model$tested]))
-    model$table <- model$table[, columns, drop = FALSE]
-    model$sizes <- model$sizes[model$tested]
-    model
+# ---- all edges -------------------------------------------------------------
+
+chunk_edges <- function(model, edges) {
+    size <- max(1, model$at_once %/% (nrow(model$values) * beyond_terms))
+    unname(split(edges, (seq_along(edges) - 1L) %/% size))
 }
 
-# ---- tests given a support -------------------------------------------------
+all_edges <- function(model) seq_len(model$d * (model$d - 1) / 2)
 
-# A support as groups of the model: `members` are edges that change beyond
-# correlations, and are fitted with their products, `products` those that change
-# by them, strongest first; both with their variables. `variables` are fitted
-# whatever the edges are.
-beyond_groups <- function(model, support) {
-    edges <- length(model$tested)
-    products <- as.integer(union(support$products, support$members))
+beyond_null <- function(model, shuffles, on_progress = NULL) {
+    chunks <- chunk_edges(model, all_edges(model))
+    statistic <- lapply(seq_along(chunks), function(k) {
+        if (!is.null(on_progress)) on_progress(k, length(chunks))
+        own <- model[c("layout", "units", "within")]
+        own$table <- edge_features(model, chunks[[k]])$beyond
+        own$sizes <- rep(beyond_terms, length(chunks[[k]]))
+        shuffle_statistics(own, shuffles, model$control)
+    })
+    null_of_statistics(do.call(rbind, statistic), beyond_terms)
+}
+
+# The p-values of these edges given a support, of which they are no members.
+# NULL where it cannot be fitted.
+beyond_given <- function(model, support, edges, null) {
+    if (n_fitted(model, support) > most_fitted(model)) return(NULL)
+    if (length(edges) == 0L) return(numeric())
+    fitted <- support_features(model, support)
+    p_value <- lapply(chunk_edges(model, edges), function(chunk) {
+        own <- model[c("n_x", "units")]
+        own$table <- cbind(fitted$table, edge_features(model, chunk)$beyond)
+        own$sizes <- c(fitted$sizes, rep(beyond_terms, length(chunk)))
+        own$tested <- length(fitted$sizes) + seq_along(chunk)
+        tests_given(own, seq_along(fitted$sizes), null, model$control)$p_value
+    })
+    if (any(lengths(p_value) == 0L)) NULL else unlist(p_value)
+}
+
+# ---- supports --------------------------------------------------------------
+
+# `members` are edges that change beyond correlations, and are fitted with their
+# products, `products` those that change by them, strongest first; both with
+# their variables. `variables` are fitted whatever the edges are.
+support_parts <- function(support) {
+    products <- union(support$products, support$members)
     pairs <- pair_from_index(products)
-    variables <- unique(c(support$variables, pairs$from, pairs$to))
-    as.integer(c(support$members, edges + products, 2 * edges + variables))
+    list(members = support$members, products = products,
+         variables = unique(c(support$variables, pairs$from, pairs$to)))
+}
+
+n_fitted <- function(model, support) {
+    sum(lengths(support_parts(support)) *
+            c(beyond_terms, 1L, length(model$alone)))
+}
+
+# The columns of a support, and the sizes of their groups.
+support_features <- function(model, support) {
+    parts <- support_parts(support)
+    size <- length(model$alone)
+    alone <- side_by_side(lapply(model$alone, function(power) {
+        power[, parts$variables, drop = FALSE]
+    }))
+    list(table = cbind(
+        if (length(parts$members) > 0L)
+            edge_features(model, parts$members)$beyond,
+        if (length(parts$products) > 0L)
+            edge_features(model, parts$products)$product,
+        alone
+    ), sizes = rep(c(beyond_terms, 1L, size), lengths(parts)))
 }
 
 # One edge after the other joins the support, the strongest first, until no
 # other is found; its members are tested by their scores with themselves left
 # out.
-grow_support <- function(model, support, null, control, level) {
-    test <- function(support) {
-        groups <- beyond_groups(model, support)
-        if (sum(model$sizes[groups]) > most_fitted(model)) return(NULL)
-        tests_given(model, groups, null, control)$p_value
-    }
-    p_value <- test(support)
-    if (is.null(p_value)) return(rep(1, length(model$tested)))
+grow_support <- function(model, support, null, level) {
+    p_value <- beyond_given(model, support, all_edges(model), null)
+    if (is.null(p_value)) return(rep(1, length(all_edges(model))))
     repeat {
         found <- which(stats::p.adjust(p_value, "BH") <= level)
         new <- setdiff(found, support$members)
         if (length(new) == 0L) return(p_value)
         support$members <- c(support$members, new[which.min(p_value[new])])
-        now <- test(support)
+        others <- setdiff(all_edges(model), support$members)
+        now <- beyond_given(model, support, others, null)
         if (is.null(now)) return(p_value)
+        p_value[others] <- now
         for (edge in support$members) {
             without <- support
             without$members <- setdiff(support$members, edge)
             without$products <- union(support$products, edge)
-            alone <- test(without)
-            now[edge] <- if (is.null(alone)) 1 else alone[edge]
+            alone <- beyond_given(model, without, edge, null)
+            p_value[edge] <- if (is.null(alone)) 1 else alone
         }
-        p_value <- now
     }
 }
 
@@ -248,9 +286,9 @@ say_no_beyond <- function(x) {
     if (!anyNA(q_value)) {
         return("No edge changes in a way that correlations do not show.")
     }
-    paste0("Changes that correlations do not show were not looked for: by ",
-           "default this takes fewer edges (there are ",
+    paste0("Changes that correlations do not show were not tested: by ",
+           "default this needs fewer edges (there are ",
            format(length(q_value), big.mark = ","), ") or observations, and ",
            "no missing values. `kliep_infer(features = feat_polynomial())` ",
-           "looks for them.")
+           "tests them.")
 }

@@ -4,20 +4,18 @@
 #' Which edges changed, by cell type
 #'
 #' Compares two conditions within each cell type, or each level of any other
-#' column, and reports the edges that changed in each, such that the expected
-#' share of false ones among all that are reported is at most `fdr`, over edges
-#' and cell types together.
+#' column, and reports the edges that changed in each. The false discovery rate
+#' is at most `fdr`, over edges and cell types together.
 #'
 #' @section Donors, not cells:
-#' Cells of one donor are more alike than those of two. Tests that take all
-#' cells for independent find differences between donors, and take them for
-#' differences between conditions. There are two ways out, and both need the
-#' donor of every cell:
+#' Cells of one donor are more alike than cells of two. Tests that treat all
+#' cells as independent report differences between donors as differences between
+#' conditions. There are two remedies, and both need the donor of every cell:
 #' * `unit = "donor"` keeps the cells. The network is that of cells, within and
 #'   between donors; the influences of the cells of a donor are added up before
-#'   they are squared, and shuffles move whole donors ([two_samples()]). Donors
-#'   in both conditions are a `pair` instead. `adjust = ~ donor` beside it looks
-#'   at cells within donors alone.
+#'   they are squared, and shuffles move whole donors ([two_samples()]). If
+#'   donors occur in both conditions, use `pair` instead of `unit`. With
+#'   `adjust = ~ donor` in addition, the network is that within donors.
 #' * `unit = "donor", pool = "mean"` makes one observation of all cells of a
 #'   donor and cell type (pseudobulk). The network is that of donors: genes that
 #'   are high in the same donors. It takes more donors, at least 10 in each
@@ -28,17 +26,17 @@
 #' of its own. `q_value` is adjusted by the method of Benjamini and Hochberg
 #' over all edges of all cell types; a change is reported where it is at most
 #' `fdr`, and so is the p-value of no change at all in its cell type. (`$global`
-#' combines these over cell types by the method of Simes, and decides nothing:
-#' with many types and few shuffles it cannot become small.) The rate holds for
-#' all that is reported together. In one cell type, chosen after looking at all,
-#' it may be larger: `found$fits[["T cell"]]` has the q-values of that type by
-#' itself, for a type that was chosen beforehand. `$omnibus` has a test for each
-#' edge of a change in any cell type.
+#' combines these over cell types by the method of Simes. It does not decide
+#' what is reported: with many types and few shuffles it cannot be small.) The
+#' rate holds for all reported edges together. It may be larger in one cell type
+#' that is chosen after looking at all. For a type chosen in advance,
+#' `found$fits[["T cell"]]` has the q-values of that type by itself. `$omnibus`
+#' tests each edge for a change in any cell type.
 #'
 #' @section What is left out:
-#' A cell type with too few cells or donors in a condition is left out, with a
-#' warning that says why (class `kliep_warning_left_out`), and is listed in
-#' `$left_out`. Where few donors allow fewer than `n_perm` shuffles, but at
+#' A cell type with too few cells or donors in a condition is left out with a
+#' warning that gives the reason (class `kliep_warning_left_out`), and is listed
+#' in `$left_out`. If few donors allow fewer than `n_perm` shuffles, but at
 #' least 19, all of them are used.
 #'
 #' @param data All observations: a matrix or data frame with observations in
@@ -46,9 +44,10 @@
 #'   `ExpressionSet`.
 #' @param group The condition of every observation: a factor or another vector,
 #'   or the name of a column.
-#' @param by The cell type of every observation likewise.
-#' @param contrast Two of the conditions, numerator first. Needed where there
-#'   are more than two.
+#' @param by The cell type of every observation: a factor or another vector, or
+#'   the name of a column.
+#' @param contrast Two of the conditions, numerator first. Needed if there are
+#'   more than two.
 #' @param spec The estimator: see [kliep_infer()]. `NULL` chooses the features
 #'   as [kliep_auto()] does, the same for all cell types.
 #' @param ... Other arguments of [two_samples()], such as `unit`, `pool`,
@@ -252,7 +251,7 @@ format.kliep_by <- function(x, ...) {
                ", false discovery rate ", format(x$fdr)),
         paste0("  conditions x: ", x$conditions[["x"]],
                " (numerator), y: ", x$conditions[["y"]]),
-        paste0("  variables  ", length(x$variables), ", of which ",
+        paste0("  variables  ", length(x$variables), ", with ",
                count_of(nrow(x$omnibus), "edge"), " in each part"),
         paste0("  features   ", name_features(x$spec$features)),
         format_design(x$fits[[1L]]),
@@ -273,10 +272,10 @@ say_parts <- function(x) {
     times <- table(edge_label(changed$from, changed$to))
     several <- sum(times > 1L)
     paste0(
-        count_of(nrow(changed), "change"), " in ",
+        count_of(nrow(changed), "change"), " of ",
+        count_of(length(times), "edge"), ", in ",
         n_distinct(changed$contrast), " of ",
-        count_of(nrow(x$contrasts), "part"), ", of ",
-        count_of(length(times), "edge"), "; at a false discovery rate of ",
+        count_of(nrow(x$contrasts), "part"), "; at a false discovery rate of ",
         format(x$fdr), " over all of them expect at most ",
         format(signif(nrow(changed) * x$fdr, 2L)), " to be false.",
         if (several > 0L) paste0(" ", count_of(several, "edge"),

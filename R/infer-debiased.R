@@ -4,7 +4,7 @@
 #' brings, with standard errors, confidence intervals and p-values for each
 #' edge, adjusted p-values, and intervals that hold for all edges at once. These
 #' are the estimators SparKLIE+1 and SparKLIE+2 of Kim, Liu and Kolar (2021).
-#' The networks themselves may be dense; what has to be sparse is the change.
+#' The networks themselves may be dense; only the change has to be sparse.
 #'
 #' @section Estimators:
 #' With the features \eqn{f}, one for each factor, and
@@ -123,8 +123,8 @@
 #' @param row_lambda The penalty \eqn{\lambda_r}{lambda_r} of the second stage.
 #'   `NULL` is \eqn{\sqrt{2 \log(p) / n_Q}}{sqrt(2 log(p) / n_Q)}.
 #' @param refit Fit the outcomes of the first two stages once more on their
-#'   supports, without penalty? It takes the bias of the penalties out before
-#'   the last stage does, and serves small samples, too.
+#'   supports, without penalty? It removes the bias of the penalties before the
+#'   last stage, and is useful in small samples, too.
 #' @param progress Show a progress bar when it takes long?
 #' @param ... How to find the two samples in `x`, where it holds both: see
 #'   [two_samples()]. And settings of [kliep_spec()] by name: `features`,
@@ -143,11 +143,11 @@
 #'   * `first`: the change that the first stage detects, as a data frame with
 #'     `from`, `to` (the same for a variable alone) and `value`;
 #'   * `diagnostics`: a data frame with one row for each edge: `from`, `to`,
-#'     `status` (`"estimated"`, `"one_step"` where one Newton step was all that
-#'     could be had, `"constant"`, `"no_row"` or `"no_refit"`),
-#'     `support` (the number of factors that the estimate adjusts for, with
-#'     its own) and `kkt`, the worst violation of the optimality conditions of
-#'     the second stage as a share of its penalty.
+#'     `status` (`"estimated"`, `"one_step"` if only one Newton step was
+#'     possible, `"constant"`, `"no_row"` or `"no_refit"`), `support` (the
+#'     number of factors that the estimate adjusts for, with its own) and `kkt`,
+#'     the worst violation of the optimality conditions of the second stage as a
+#'     share of its penalty.
 #' @references
 #' Kim, B., Liu, S. and Kolar, M. (2021). Two-sample inference for
 #' high-dimensional Markov networks. *Journal of the Royal Statistical Society:

@@ -21,12 +21,11 @@
 #' holds at the truth, and neither network appears in it: only the change has to
 #' be sparse.
 #'
-#' Each variable is in units of the standard deviation of what the other
-#' variables leave of it, in its sample, as estimated by a lasso. Then the
-#' diagonals of both inverses are one, and \eqn{D} is the partial correlation in
-#' `x` less that in `y`. In units of the standard deviation itself the edges
-#' beside one that changed would differ, too, and with many observations be
-#' reported.
+#' Each variable is in units of its residual standard deviation given the other
+#' variables, in its sample, as estimated by a lasso. Then the diagonals of both
+#' inverses are one, and \eqn{D} is the partial correlation in `x` minus that in
+#' `y`. In units of the standard deviation itself, unchanged edges next to a
+#' changed one would differ, too, and be reported with many observations.
 #' 1. The factors that a path of [kliep_path()] detects at one of its steps are
 #'    the *support*: a screen that takes in more than has changed.
 #' 2. \eqn{G(D) = 0} is solved on the support without penalty. An edge in the
@@ -82,17 +81,17 @@
 #' of one of its variables does: `standardize = "none"` or `"pooled"` compares
 #' coefficients in one scale for both samples.
 #'
-#' With several coefficients for each edge that scale shows, since one change
-#' gives its variables other margins, in whose units unchanged edges beside it
-#' differ. So edges that are found in units of each sample are tested again in
-#' units of both (`standardize = "pooled"`), where other means and scales would
-#' look like a change, and have the larger of both q-values, the second adjusted
-#' for as many edges as were found. `vignette("calibration")` has how often what
-#' is reported on [sim_diamond()] is false.
+#' With several coefficients for each edge this matters more: one change alters
+#' the margins of its variables, and in units of these margins unchanged edges
+#' of the same variables differ, too. So edges that are found in units of each
+#' sample are tested again in units of both (`standardize = "pooled"`), where
+#' differences of means and scales would look like a change. They have the
+#' larger of both q-values, the second adjusted for the number of edges found.
+#' `vignette("calibration")` shows how often edges reported on [sim_diamond()]
+#' are false.
 #'
-#' Where a tenth of the observations does not suffice for all edges that are
-#' found, [print()] says so: then tests of unchanged edges beside them are not
-#' valid.
+#' If a tenth of the observations is not enough to fit all edges that are found,
+#' [print()] says so: tests of unchanged edges beside them are then not valid.
 #'
 #' Fitted coefficients use up observations, and statistics are reduced by the
 #' share that they use (Sur, Chen and Candes 2019).
@@ -109,60 +108,61 @@
 #' @section Shifts of means and scales:
 #' Tests do not depend on the location and the scale of a variable. But where
 #' the regression of one variable on another is curved, as with a floor or a
-#' ceiling, its slope is another at another level, and a shift of means brings a
-#' change of association along. With \eqn{z} standardised in each sample, let
+#' ceiling, its slope depends on the level, and a shift of means causes a change
+#' of association. With \eqn{z} standardised in each sample, let
 #' \eqn{c_2} and \eqn{c_3} be the coefficients of Hermite's second and third
 #' polynomial of \eqn{z_i} in the regression of \eqn{z_j}, over both samples. A
 #' mean that is higher by \eqn{m} standard deviations, and a variance that is
 #' larger by \eqn{v}, change the slope by \eqn{2 c_2 m + 3 c_3 v}. The mean of
 #' this for both directions, as a share of the change of correlation, is
-#' `shift`: from 0, where it is within two standard errors of nothing or of the
-#' other sign, to 1. It is about what *could* be, and not a test. Variables that
-#' were adjusted for covariates (see [two_samples()]) have no means left.
+#' `shift`: from 0, where it is within two standard errors of zero or has the
+#' opposite sign, to 1. It says how much a shift *could* explain, and is not a
+#' test. Variables that were adjusted for covariates (see [two_samples()]) have
+#' no means left.
 #'
 #' @section Beyond correlations:
-#' Two variables can depend on each other without a correlation, as when one
-#' varies more where the other is large. `q_beyond` is the q-value of a test for
-#' a change of such dependence, and has no part in `changed`. The features of an
-#' edge are the products \eqn{h_i(z_u) h_j(z_v)}{h_i(z_u) h_j(z_v)} of Hermite's
-#' polynomials of normal scores with \eqn{i + j} up to 4, the product
-#' \eqn{z_u z_v}{z_u z_v} projected out. They are tested by their score in a
-#' logistic regression (see above) on the products of the edges that changed,
-#' and on all features of edges that this test has found before, strongest
-#' first; each of these is tested with itself left out. The null distribution
-#' comes from the same number of shuffles.
+#' Two variables can depend on each other without being correlated: for example,
+#' one may vary more where the other is large. `q_beyond` is the q-value of a
+#' test for a change of such dependence; `changed` does not depend on it. The
+#' features of an edge are the products \eqn{h_i(z_u) h_j(z_v)}{h_i(z_u)
+#' h_j(z_v)} of Hermite's polynomials of normal scores with \eqn{i + j} up to 4,
+#' the product \eqn{z_u z_v}{z_u z_v} projected out. They are tested by their
+#' score in a logistic regression (see above) on the products of the edges that
+#' changed, and on all features of edges that this test has already found,
+#' strongest first; each of these is tested with its own features left out. The
+#' null distribution comes from the same number of shuffles.
 #'
-#' In ranks of each sample a change of one edge changes the margins of its
-#' variables, and with them how its unchanged neighbours look; in ranks of both
-#' samples together, other scales or margins look like a change. So edges that
-#' are found by the first are tested again by the second, and have the larger of
-#' both q-values, the second adjusted for as many edges as were found. No
-#' `q_beyond` is below the p-value of no such change at all. Where the table of
-#' features would have more than two million numbers (20 variables with 1,600
-#' observations in all, 50 with 260), `q_beyond` is `NA`.
+#' With ranks within each sample, a change of one edge alters the margins of its
+#' variables, and so its unchanged neighbours may look changed; with ranks over
+#' both samples, different scales or margins look like a change. So edges that
+#' are found with the former are tested again with the latter, and have the
+#' larger of both q-values, the second adjusted for the number of edges found.
+#' No `q_beyond` is below the p-value of no such change at all. With more than
+#' about 3,300 observations in all for 20 variables, 1,300 for 50, 330 for 200
+#' or 50 for 500, this would take too long, and `q_beyond` is `NA`.
 #'
 #' @section Designs:
 #' Covariates, strata, units and pairs are described by arguments of
-#' [two_samples()], whose help page has the models. Covariates are taken off
-#' first. With units or pairs, the influences of all observations of a unit are
-#' added up before they are squared, and shuffles move whole units, or exchange
-#' the sides of pairs.
+#' [two_samples()], whose help page has the models. Effects of covariates are
+#' removed first. With units or pairs, the influences of all observations of a
+#' unit are added up before they are squared, and shuffles move whole units, or
+#' exchange the sides of pairs.
 #'
 #' @section What it needs:
-#' At least 10 observations in each sample. Features with a closed form need
+#' Each sample needs at least 10 observations. Features with a closed form need
 #' variables standardised within each sample, and memory for a dozen numbers for
-#' each edge; all others need the table of all features and observations about
-#' four times. For heavy tails and outliers take the normal scores of
-#' [feat_nonparanormal()].
+#' each edge; all others need memory for about four copies of the table of all
+#' features and observations. For heavy tails and outliers use the normal scores
+#' of [feat_nonparanormal()].
 #'
 #' @section How far to trust it:
-#' `vignette("calibration", package = "kliepnet")` has how often what is
-#' reported is false, over sizes, networks and margins. Intervals hold for an
-#' edge that is chosen beforehand, and are those of the test that `test` names.
-#' The data choose the support: an edge that has not changed and is in it by
-#' chance is estimated too far from zero, and its interval mostly misses zero.
-#' Its q-value takes this into account only in so far as the support is no
-#' larger than it has to be.
+#' `vignette("calibration", package = "kliepnet")` measures how often reported
+#' edges are false, over sizes, networks and margins. Intervals are valid for an
+#' edge that is chosen in advance, and are those of the test that `test` names.
+#' The data choose the support: an unchanged edge that enters it by chance is
+#' estimated too far from zero, and its interval mostly excludes zero. Its
+#' q-value accounts for this only as far as the support is no larger than
+#' necessary.
 #'
 #' @inheritParams kliep_test
 #' @param x,y The two samples, as for [kliep_path()], or a result of this
@@ -315,7 +315,7 @@ refuse_groups <- function(spec) {
     if (is.null(spec$penalty_groups)) return(invisible())
     stop_kliep(
         "penalty_groups",
-        "Tests of all edges know nothing of `penalty_groups`.",
+        "Tests of all edges do not use `penalty_groups`.",
         hint = "Leave it out; `kliep_sets()` tests sets of variables."
     )
 }

@@ -25,7 +25,8 @@
 #' * *No difference at all.* `$global` combines the p-values of no change of all
 #'   contrasts by the method of Simes (the smallest of them as adjusted by that
 #'   of Benjamini and Hochberg). Where it is above `fdr`, nothing is reported;
-#'   nor is anything in a contrast whose own is.
+#'   where the p-value of one contrast is above `fdr`, nothing is reported for
+#'   that contrast.
 #' * *Trend.* For an ordered factor with levels \eqn{1, \ldots, K}{1, ..., K}
 #'   the contrasts with one group \eqn{r} have estimates \eqn{D_g = T_g - T_r}
 #'   of the change of every edge. The trend is \eqn{\sum_g w_g D_g / \sum_g
@@ -35,10 +36,11 @@
 #'   the shuffles of the contrasts. Edges with several coefficients (see
 #'   [feat_mixed()]) have no trend.
 #'
-#' An edge that is reported in every contrast of one group, with the same sign
-#' seen from there, and in no contrast without it, says that this group is the
-#' odd one: `$odd` counts them, and printing says so. With one reference this is
-#' how to tell that it is the reference which differs.
+#' An edge that is reported in every contrast of one group, always with the same
+#' sign as seen from this group, and in no other contrast, indicates that this
+#' group differs from all others. `$odd` counts these edges, and printing says
+#' so. With one reference, this shows whether the reference is the group that
+#' differs.
 #'
 #' @param data All observations: a matrix or data frame with observations in
 #'   rows, a `SummarizedExperiment` or an `ExpressionSet`.
@@ -110,7 +112,7 @@ check_group_dots <- function(dots, called = "kliep_groups") {
     stop_kliep(
         "argument",
         "`top_variable` would choose other variables in every comparison.",
-        hint = "Choose them beforehand, and give them as `variables`."
+        hint = "Choose them first, and give them as `variables`."
     )
 }
 
@@ -400,7 +402,7 @@ say_groups <- function(x) {
             " among them with a trend over the levels."
         ),
         if (nrow(odd) > 0L) paste0(
-            "It is `", odd$group, "` that differs in ",
+            "`", odd$group, "` differs from all others in ",
             vapply(odd$n_edges, count_of, "", singular = "edge"),
             ": every contrast with it changes, and no other."
         )

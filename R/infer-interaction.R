@@ -2,45 +2,47 @@
 # tested as those of two samples are, their estimates are subtracted, and their
 # influences added up by subject.
 
-#' Which edges changed otherwise in one group than in the other
+#' Which edges changed differently in two groups
 #'
-#' Two groups are observed at two times, such as before and after a treatment
-#' and a placebo. Reports the edges whose change over time differs between the
-#' groups (the group-by-time interaction, or difference of differences), such
-#' that the expected share of false ones among them is at most `fdr`.
+#' Finds the edges whose change over time differs between two groups, such as
+#' patients before and after a treatment or a placebo (the group-by-time
+#' interaction, or difference of differences), with a false discovery rate of
+#' at most `fdr`.
 #'
 #' @section Method:
 #' With \eqn{D_g = \Omega_{g,1} - \Omega_{g,2}} the change over time in group
 #' \eqn{g}, as [kliep_infer()] estimates it, an edge is tested for
 #' \deqn{\Delta_{ij} = D_{x,ij} - D_{y,ij} = 0.}{
 #'     Delta_ij = D_x,ij - D_y,ij = 0.}
-#' What differs between the groups at both times alike, and what time changes in
-#' both alike, cancels. Each \eqn{D_g} is estimated given the factors that are
-#' in the support of either group, so that both are treated alike.
+#' Differences between the groups that are the same at both times cancel, and so
+#' do changes over time that are the same in both groups. Each \eqn{D_g} is
+#' estimated given the factors in the support of either group, so that both are
+#' treated alike.
 #' * Subjects in one group are independent of those in the other: the variance
 #'   of \eqn{\Delta}{Delta} is the sum of both, each with the influences of a
 #'   subject at both times added up before they are squared (`pair`), moderated
 #'   across edges.
 #' * The null distribution comes from shuffles that exchange whole subjects
-#'   between the groups, with both of their times. Common changes over time stay
-#'   where they are, and shuffles do not assume that there are none.
+#'   between the groups, with both of their times. This keeps changes over time
+#'   that both groups share.
 #' * As in [kliep_infer()], debiased partial correlations give a second test,
 #'   here of the change of their change, and both p-values are combined.
 #'
-#' Without `pair` and `unit`, the observations of all four samples are taken for
-#' independent, and change places between groups within each time.
+#' Without `pair` and `unit`, the observations of all four samples are treated
+#' as independent, and shuffles exchange them between groups within each time.
 #'
-#' Four samples take part where two did: with the same numbers of observations
-#' the standard error is larger by \eqn{\sqrt 2}{the root of two}, and changes
-#' have to be larger to be found.
+#' Four samples are compared instead of two: with the same numbers of
+#' observations the standard error is larger by a factor of \eqn{\sqrt 2}{root
+#' two}, and only larger changes are found.
 #'
 #' @param data All observations: a matrix or data frame with observations in
 #'   rows, a `SummarizedExperiment` or an `ExpressionSet`.
 #' @param group,time The group and the time of every observation: a factor or
 #'   another vector, or the name of a column.
-#' @param contrast Two of the groups, numerator first; needed where there are
-#'   more than two.
-#' @param times Two of the times likewise, the later one first.
+#' @param contrast Two of the groups, numerator first; needed if there are more
+#'   than two.
+#' @param times Two of the times, the later one first; needed if there are more
+#'   than two.
 #' @param spec The estimator: see [kliep_infer()]; features must have a closed
 #'   form. `NULL` is [feat_nonparanormal()].
 #' @param ... Other arguments of [two_samples()], such as `pair` (the subject of
@@ -376,7 +378,7 @@ format.kliep_interaction <- function(x, ...) {
     lines <- NextMethod()
     lines[1L] <- sub("<kliep_infer> of ", "<kliep_interaction> of ", lines[1L],
                      fixed = TRUE)
-    append(lines, paste0("  times      ", x$times[["x"]], " less ",
+    append(lines, paste0("  times      ", x$times[["x"]], " minus ",
                          x$times[["y"]]), 2L)
 }
 

@@ -143,6 +143,12 @@ draw_layout_folds <- function(layout, folds) {
     list(x = fold[of_x], y = fold[!of_x], folds = parts$folds)
 }
 
+# Folds of all units, as many as asked for if there are enough of them.
+check_layout_folds <- function(layout, folds) {
+    check_folds(folds, layout$n_x, layout$n_y,
+                if (layout$paired) "pairs" else "observations")
+}
+
 # Both sides of a pair are in the same fold.
 draw_pair_folds <- function(layout, at_x, folds) {
     folds <- check_folds(folds, layout$n_x, layout$n_y, "pairs")

@@ -58,7 +58,7 @@ search_groups <- function(samples, spec, drawn, level, draw) {
 # A sentence where the observations do not suffice for the support, or NULL.
 say_full <- function(x) {
     if (!isTRUE(x$diagnostics$full) || !any(x$estimates$changed)) return(NULL)
-    paste("The observations do not suffice to fit all edges that are found:",
+    paste("There are too few observations to fit all edges that are found:",
           "unchanged edges beside changed ones may be among them. Features",
           "with fewer terms need fewer observations.")
 }
@@ -274,8 +274,8 @@ test_groups <- function(model, support, null, control, level) {
                   found = stats::p.adjust(given$p_value, "BH") <= level))
 }
 
-# The tests of a model given groups of it, with their |z| and p-values. NULL
-# where these cannot be fitted.
+# The tests of a model given some of its groups, with their |z| and p-values.
+# NULL where these groups cannot be fitted.
 tests_given <- function(model, groups, null, control) {
     tests <- fixed_tests(model, model$table, model$n_x, groups, control,
                          model$units)
@@ -305,7 +305,7 @@ fixed_tests <- function(model, table, n_x, groups, control, units) {
 # Variances between units cannot tell more coefficients apart than there are
 # units; half of them leave some to estimate the variances from.
 most_fitted <- function(model) {
-    most <- nrow(model$table) / 10
+    most <- length(model$layout$unit) / 10
     if (is.null(model$units)) most else min(most, max(model$units) / 2)
 }
 
@@ -392,6 +392,14 @@ chisq_tail <- function(statistic, df) {
 # units that become x, as shuffle_null() has it. Variables that are standardised
 # in each sample are so in each shuffle.
 logistic_null <- function(model, shuffles, control, on_progress = NULL) {
+    statistic <- shuffle_statistics(model, shuffles, control, on_progress)
+    tested <- setdiff(model$tested, model$untested)
+    null_of_statistics(statistic[tested, , drop = FALSE], model$sizes[tested])
+}
+
+# The statistics of all groups, in the data and in every shuffle: a column for
+# each.
+shuffle_statistics <- function(model, shuffles, control, on_progress = NULL) {
     layout <- model$layout
     drawn <- c(list(seq_len(layout$n_x)), shuffles)
     designed <- !is.null(model$units) || !is.null(model$fixed)
@@ -408,12 +416,13 @@ logistic_null <- function(model, shuffles, control, on_progress = NULL) {
                                do.call(cbind, drawn), control$threads,
                                on_progress)
     }
-    tested <- setdiff(model$tested, model$untested)
-    statistic <- matrix(statistic, ncol = length(drawn))[tested, ,
-                                                         drop = FALSE]
-    log_p <- chisq_tail(statistic, model$sizes[tested])
+    matrix(statistic, ncol = length(drawn))
+}
+
+null_of_statistics <- function(statistic, df) {
+    log_p <- chisq_tail(statistic, df)
     null_of_shuffles(matrix(group_z(list(log_p = log_p)),
-                            ncol = length(drawn)))
+                            ncol = ncol(statistic)))
 }
 
 # |z| of all edges, in the data and in every shuffle: a column for each.

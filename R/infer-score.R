@@ -1,14 +1,14 @@
-# Which edges changed: every edge tested given a support that takes up what
-# has changed, with a null from shuffles.
+# Which edges changed: every edge is tested given a support that contains the
+# changed factors, with a null distribution from shuffles.
 #
-# With D the difference of the precision matrices (y less x) of two samples,
+# With D the difference of the precision matrices (y minus x) of two samples,
 # G(D) = sym(S_x D S_y) - (S_x - S_y) is zero at the truth. It is solved on the
-# factors that one step of the path selects, and every edge is tested by what is
-# left of its own equation.
+# factors that one step of the path selects, and every edge is tested by the
+# residual of its own equation.
 #
-# Each variable is in units of the standard deviation of what the others leave
-# of it. There D is a difference of partial correlations. In units of the
-# standard deviation itself, the edges beside one that changed differ, too.
+# Each variable is in units of its residual standard deviation given the others.
+# In these units D is a difference of partial correlations. In units of the
+# standard deviation itself, unchanged edges next to a changed one differ, too.
 
 # ---- all of it -------------------------------------------------------------
 
@@ -189,10 +189,10 @@ null_quantile <- function(null, level) {
 
 # Whether anything has changed at all, by the largest test and by the sum of
 # squares of all. The better of both ranks is ranked among those of the
-# shuffles, so that two tests cost nothing; exact where the samples are
-# exchangeable.
+# shuffles, which accounts for the choice between two tests; exact where the
+# samples are exchangeable.
 global_p_value <- function(null) {
-    # Rounding must not tell apart what is equal.
+    # Equal values must stay equal in spite of rounding.
     place <- function(values) rank(-signif(values, 10L), ties.method = "max")
     largest <- place(c(null$observed[1L], null$largest))
     squares <- place(c(null$observed[2L], null$squares))
@@ -232,19 +232,25 @@ effective_size <- function(n, units, effect) {
 # ---- which support ---------------------------------------------------------
 
 # Supports come from here. A selection that takes in too much makes a good
-# screen.
+# screen. It ends with twice the edges of the largest support that is tried: its
+# dense end, which would take most of the time, has none of them.
 screening_path <- function(scaled, control, progress = FALSE) {
     # What there is to say of the samples has been said.
     quietly <- function(path) {
         suppressMessages(suppressWarnings(path, classes = "kliep_warning"),
                          classes = "kliep_message")
     }
-    quietly(kliep_path(
-        scaled$x$values, scaled$y$values, lambda1 = 0.1,
-        direction = "symmetric", normalizer = "gaussian", nlambda = 60L,
-        standardize = "none", control = control, progress = progress
-    ))
+    spec <- kliep_spec(lambda1 = 0.1, direction = "symmetric",
+                       normalizer = "gaussian", nlambda = 60L,
+                       standardize = "none", control = control)
+    found <- take_samples(scaled$x$values, scaled$y$values, list())
+    most <- largest_support(nrow(scaled$x$values), nrow(scaled$y$values))
+    quietly(fit_spec(spec, found, progress, NULL,
+                     2 * ceiling(min(most, max(support_sizes)))))
 }
+
+# The most edges of a support, by the numbers of observations.
+largest_support <- function(n_x, n_y) max(1, 0.75 * min(n_x, n_y))
 
 # Sizes that are tried, in edges.
 support_sizes <- c(0, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 60,
@@ -260,14 +266,15 @@ path_support <- function(path, size) {
                to = pmax(found$from, found$to))
 }
 
-# Too small a support leaves changes out, and their neighbours look changed:
-# they are found, or the z of all edges spread. Too large a one costs power, and
-# estimates of what it took in by chance are the tests most often wrong. So it
-# is the first on the path with nothing found outside, or with the bulk of all z
-# that of the null and no more found outside than there is inside: where most
-# edges are found, the rest is no bulk. `given` has the tests given a support,
-# the factors that are tested by number, the most edges of a support, and
-# whether there are enough edges for the bulk of them to tell.
+# If a support is too small, it misses changes, and their neighbours look
+# changed: they are found, or the z of all edges are too spread out. If it is
+# too large, it costs power, and the tests of edges that entered it by chance
+# are the ones most often wrong. So we take the first support on the path that
+# has nothing found outside, or for which the bulk of all z has the spread of
+# the null and no more is found outside than there is inside: where most edges
+# are found, the others are not a bulk to judge by. `given` has the tests given
+# a support, the numbers of the tested factors, the largest size of a support,
+# and whether there are enough edges to judge by their bulk.
 choose_support <- function(given, path, null) {
     cut <- null_quantile(null, 0.95)
     best <- NULL
@@ -298,7 +305,7 @@ score_given <- function(scaled, null, control, level = 0.1,
                                                nrow(scaled$y$values))) {
     sizes <- effective_sizes(scaled, layout$added, control)
     list(
-        most = max(1, 0.75 * min(layout$n_x, layout$n_y)),
+        most = largest_support(layout$n_x, layout$n_y),
         test = function(support) {
             test_support(scaled, support, null, control, level, layout$added,
                          sizes)

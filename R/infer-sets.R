@@ -30,10 +30,10 @@ variable_p <- function(object) {
 #' `p_value` combines the p-values of all edges within a set by Cauchy's
 #' distribution (see [kliep_groups()]), which holds whatever their dependence.
 #' It asks about the set by itself: is there any change within it? `p_random`
-#' asks about the set beside the other variables: the mean of the squared
-#' statistics \eqn{z^2} of its edges is compared with those of `n_random` sets
-#' of as many variables, drawn at random from all. A set may have changed, but
-#' no more than any other.
+#' compares the set with the other variables: the mean of the squared statistics
+#' \eqn{z^2} of its edges is compared with those of `n_random` sets of as many
+#' variables, drawn at random from all. A set may have changed, but no more than
+#' other sets.
 #'
 #' @param fit The result of [kliep_infer()] or [kliep_auto()].
 #' @param sets A named list of character vectors, or the name of a GMT file: one

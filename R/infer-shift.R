@@ -50,6 +50,6 @@ say_shift <- function(x) {
     much <- sum(share >= 0.5, na.rm = TRUE)
     if (much == 0L) return(NULL)
     paste0("At least half of ", if (much == 1L) "one" else much, " of these ",
-           "changes could come with a shift of means or scales: see the ",
+           "changes could be caused by a shift of means or scales: see the ",
            "column `shift`.")
 }

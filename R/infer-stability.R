@@ -2,8 +2,8 @@
 
 #' Stability selection of changes
 #'
-#' Keeps the edges that random halves of the data select again and again, with
-#' a bound on how many of them are false. Both samples are split at random into
+#' Keeps the edges that are selected in most random halves of the data, with a
+#' bound on how many of them are false. Both samples are split at random into
 #' halves, each half names the `q` edges that enter its path first, and every
 #' edge is counted: the complementary pairs of Shah and Samworth (2013). Edges
 #' whose selection probability \eqn{\hat\Pi}{Pi} reaches a threshold
@@ -12,14 +12,14 @@
 #' @section The bound:
 #' Call an edge *unlikely* if half of the observations name it with probability
 #' at most \eqn{\theta = q / p}{theta = q / p}, where \eqn{p} is the number of
-#' edges: no better than guessing. Of the unlikely edges, the number
-#' \eqn{V} that are kept in spite of it satisfies (their Theorem 1)
+#' edges: no better than guessing. The number \eqn{V} of unlikely edges that are
+#' kept nevertheless satisfies (their Theorem 1)
 #' \deqn{E V \le \frac{1}{2 \tau - 1} \frac{q^2}{p}, \quad
 #'     \tau > \frac{1}{2},}{
 #'     E V <= q^2 / ((2 tau - 1) p), tau > 1/2,}
 #' whatever the data and however edges are named: `assumption = "none"`. False
 #' edges are unlikely if naming is not worse than guessing. By default
-#' (`assumption = "r-concave"`) it is the sharper bound of their Section 3.3,
+#' (`assumption = "r-concave"`) the sharper bound of their Section 3.3 is used,
 #' \deqn{E V \le p \, \min\{D(\theta^2, 2 \tau - 1, B, -1/2),\;
 #'     D(\theta, \tau, 2 B, -1/4)\},}{
 #'     E V <= p min{D(theta^2, 2 tau - 1, B, -1/2), D(theta, tau, 2B, -1/4)},}
@@ -198,9 +198,10 @@ largest_q <- function(threshold, max_false, assumption, n_pairs, n_edges) {
     if (bound(1) > max_false) {
         stop_kliep(
             "argument",
-            paste0("No `q` keeps to max_false = ", format(max_false), ": ",
-                   format(bound(1), digits = 2L), " false edges are bound ",
-                   "for with q = 1 and threshold = ", format(threshold), "."),
+            paste0("No `q` keeps to max_false = ", format(max_false),
+                   ": the bound on false edges is ",
+                   format(bound(1), digits = 2L),
+                   " with q = 1 and threshold = ", format(threshold), "."),
             hint = "Raise `max_false` or `threshold`."
         )
     }

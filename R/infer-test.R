@@ -4,10 +4,10 @@
 #' Test detected changes by shuffling the samples
 #'
 #' Tests whether the two networks differ at all, and which of the detected edges
-#' chance does not explain. It chooses a fit by cross-validated likelihood, as
-#' [kliep_select()] does, shuffles the observations of `x` and `y` between the
-#' two samples `n_perm` times, and repeats the whole selection on each shuffle,
-#' where nothing has changed.
+#' are not explained by chance. It chooses a fit by cross-validated likelihood,
+#' as [kliep_select()] does, shuffles the observations of `x` and `y` between
+#' the two samples `n_perm` times, and repeats the whole selection on each
+#' shuffle, where nothing has changed.
 #'
 #' @section Which edges are kept:
 #' Liu et al. (2014) keep an edge that is detected in the data and in at most
@@ -62,10 +62,10 @@
 #' whose distance shows as correlation in every shuffle. Samples that differ by
 #' three standard deviations then look changed nearly always. So `align = TRUE`
 #' brings the bulk of every variable to mean zero and variance one in `x` and in
-#' `y` before rows change places; each shuffle is then standardised. The
+#' `y` before rows are exchanged; each shuffle is then standardised. The
 #' bulk is the variable with what lies beyond its 10 % and 90 % points moved
-#' there: mean and variance of all values would be at the mercy of a few where
-#' tails are heavy. `align = FALSE` shuffles observations as they are, which
+#' there: with heavy tails, mean and variance of all values would depend on a
+#' few of them. `align = FALSE` shuffles observations as they are, which
 #' makes p-values exact rather than nearly so where the distributions are the
 #' same. `make bench ONLY=level` in the source tree measures how often "no
 #' change" is rejected where it is true. Where `standardize` is
@@ -238,7 +238,8 @@ check_units <- function(block, samples, folds) {
 stop_block_design <- function() {
     stop_kliep("argument",
                "The samples have a design, and `block` is given as well.",
-               hint = "Leave out `block`: `unit` of the design does as much.")
+               hint = paste("Leave out `block`: `unit` of the design has the",
+                            "same effect."))
 }
 
 warn_few_shuffles <- function(n_perm, rules) {
@@ -578,8 +579,9 @@ format.kliep_test <- function(x, ...) {
                format(row$lambda2, digits = 4L)),
         paste0("  any change ", format_global_test(x)),
         paste0("  detected   ", count_of(detected, "edge"), ", ",
-               sum(x$edges$paper), " of them in at most ",
-               count_of(limit, "shuffle")),
+               sum(x$edges$paper), " of them in ", if (limit == 0L)
+                   "no shuffle" else
+                       paste("at most", count_of(limit, "shuffle"))),
         paste0("  kept       ", count_of(sum(x$edges$kept), "edge"),
                if (x$keep == "adjusted")
                    paste0(" with an adjusted p-value (", x$adjust,

@@ -1,11 +1,11 @@
 # kliep_time(): which edges change over a series, when, and how fast.
 
-#' When a network changes: the rate of every edge over time
+#' How fast every edge of a network changes over time
 #'
 #' Finds which edges of a network change over a series of observations, when
-#' they change, and how fast, without estimating any network. Rates are those of
-#' partial correlations (of couplings, for spins), with confidence bands; edges
-#' are reported such that the expected share of false ones is at most `fdr`.
+#' they change, and how fast, without estimating any network. It reports the
+#' rates of change of partial correlations (of couplings, for spins) with
+#' confidence bands, and edges with a false discovery rate of at most `fdr`.
 #'
 #' @section Model:
 #' At time \eqn{t} an observation has the density \eqn{p_t(x) \propto
@@ -20,26 +20,26 @@
 #'     S D S = -dS/dt,  D = dOmega/dt,}
 #' the equation of [kliep_infer()] for two samples an instant apart.
 #'
-#' A variable that only changes its scale changes \eqn{\Omega}{Omega} at all
-#' of its edges. So scales are free here. With \eqn{R} the correlations at time
-#' \eqn{t} and \eqn{T(G)_{ij} = G_{ij} - R_{ij} (G_{ii} + G_{jj}) / 2}{T(G)_ij
-#' = G_ij - R_ij (G_ii + G_jj) / 2}, the rates \eqn{\Theta'}{Theta'}, which have
-#' a zero diagonal, solve
+#' A change of scale of a single variable changes \eqn{\Omega}{Omega} at all of
+#' its edges. So scales may change freely here. With \eqn{R} the correlations at
+#' time \eqn{t} and \eqn{T(G)_{ij} = G_{ij} - R_{ij} (G_{ii} + G_{jj}) /
+#' 2}{T(G)_ij = G_ij - R_ij (G_ii + G_jj) / 2}, the rates \eqn{\Theta'}{Theta'},
+#' which have a zero diagonal, solve
 #' \deqn{T(R\, \Theta' R) = \frac{dR}{dt},}{T(R Theta' R) = dR/dt,}
 #' and are non-zero exactly where partial correlations change. They are reported
-#' in units of the standard deviation of what the other variables leave of each,
-#' on average over the series, in which they are the rates of partial
-#' correlations where that deviation is the usual one.
+#' in units of the residual standard deviation of each variable given the
+#' others, averaged over the series; where the residual standard deviation
+#' equals its average, they are the rates of partial correlations.
 #'
 #' @section Method:
 #' 1. Drifting means and variances are removed: every variable is centred and
 #'    scaled by a line over all of the span or by local lines over a half or a
 #'    quarter of it, the widest that is within two standard errors of the best
 #'    in predicting blocks of rows from others that are not next to them
-#'    (`$drift` tells how far they drifted). The normal scores of
-#'    [feat_nonparanormal()] are taken before, of the ranks in the whole series.
-#'    For [feat_ising()] the fields may drift: the products of spins are taken
-#'    less their local regression on the spins.
+#'    (`$drift` says how far they drifted). The normal scores of
+#'    [feat_nonparanormal()] are computed first, from the ranks in the whole
+#'    series. For [feat_ising()] the fields may drift: the products of spins are
+#'    taken less their local regression on the spins.
 #' 2. In a window around \eqn{\tau}{tau} with half-width \eqn{h}, the slope of
 #'    the moments is that of a local line with the kernel \eqn{1 - u^2},
 #'    \eqn{u = (t - \tau) / h}{u = (t - tau) / h}; no derivative of data is
@@ -49,27 +49,34 @@
 #'    in the middle of the one before. A lasso path over all of them, in which
 #'    the rates of an edge in all windows are one group, gives supports. Given a
 #'    support, its equations are solved in every window, and every other edge is
-#'    tested by what is left of its own, as in [kliep_infer()]. The support
-#'    grows until nothing is found outside, or the bulk of all statistics is
-#'    that of the null.
-#' 4. Rows that follow each other may depend on each other. Influences are
-#'    summed over blocks of consecutive rows before they are squared. By how
-#'    much the variance in a window exceeds that of its blocks comes from the
-#'    autocovariances of products of variables, pooled over up to 300 edges and
-#'    corrected for the drift that was removed; that factor is the same for all
-#'    edges. Variances in a window are moderated towards those of the series.
-#' 5. The statistic of an edge is its largest |z| over all windows, where those
-#'    of narrow windows, of which there are more, have to be larger. Its null
-#'    distribution comes from `n_perm` shuffles of the blocks in time. They also
-#'    tell whether anything has changed at all, by the largest statistic and by
-#'    the sum of squares; where that p-value is above `fdr`, no edge is
-#'    reported. `q_value` is adjusted by the method of Benjamini and Hochberg.
-#' 6. The edges that are reported have curves of their rates in windows of one
-#'    width, given the support: `lower` and `upper` hold at each time by itself,
+#'    tested by the residual of its own equation, as in [kliep_infer()]. The
+#'    support grows until nothing is found outside, or the bulk of all
+#'    statistics has the distribution of the null.
+#' 4. Rows that follow each other may depend on each other. Rows are summed over
+#'    blocks, and what one row predicts of the next is carried over the ends of
+#'    the blocks: with \eqn{m} the products of an edge and \eqn{a} their
+#'    autocorrelation from one row to the next, \eqn{a / (1 - a)} times \eqn{m}
+#'    of its last row is added to a sum, and that of the row before its first is
+#'    subtracted. Where \eqn{m} is an autoregression, these are sums of its
+#'    innovations, which have the same mean and nothing in common with each
+#'    other. Autocorrelations are corrected for the drift that was removed, and
+#'    differ between edges as far as both halves of the series agree. By how much
+#'    the variance in a window still exceeds that of its blocks comes from the
+#'    remaining autocovariances, pooled over up to 300 edges. Variances in a
+#'    window are moderated towards those of the series.
+#' 5. The statistic of an edge is its largest |z| over all windows. Narrow
+#'    windows are more numerous, and their |z| must be larger to count as much.
+#'    The null distribution comes from `n_perm` shuffles of the blocks in time.
+#'    The shuffles also test whether anything has changed at all, by the largest
+#'    statistic and by the sum of squares; where that p-value is above `fdr`, no
+#'    edge is reported. `q_value` is adjusted by the method of Benjamini and
+#'    Hochberg.
+#' 6. The reported edges have curves of their rates in windows of one width,
+#'    given the support: `lower` and `upper` hold at each time by itself,
 #'    `lower_all` and `upper_all` for all times of an edge at once, by random
-#'    weights of the blocks. `changing` says at which times an edge changes:
-#'    times pass at the share of `fdr` that the number of reported edges
-#'    leaves them (Benjamini and Bogomolov, 2014).
+#'    weights of the blocks. `changing` says at which times an edge changes: the
+#'    times of an edge are tested at `fdr` times the share of edges that are
+#'    reported (Benjamini and Bogomolov, 2014).
 #'
 #' @section How it relates to time score matching:
 #' Williams, Wang, Ying, Liu and Kolar (2025) match the time score
@@ -92,25 +99,24 @@
 #' inverse row each; and rows may depend on each other.
 #'
 #' @section How far to trust it:
-#' Curves are averages over their window: what happens at once is spread over
-#' its width, and bands are those of the average. A common jump of the means or
-#' variances of several variables at one time is not removed by local lines, and
-#' may pass for a change of their edges around then. Blocks are taken as
-#' exchangeable where nothing changes. With fewer than about 50 blocks only
-#' wide windows are used. The results depend on the random number generator.
+#' Curves are averages over their window: a sudden change is spread over its
+#' width, and the bands are those of the average. Local lines do not remove a
+#' common jump of the means or variances of several variables, which may look
+#' like a change of their edges at that time. Blocks are assumed exchangeable
+#' where nothing changes. With fewer than about 50 blocks only wide windows are
+#' used. The results depend on the random number generator.
 #'
 #' `make bench ONLY=time` in the source tree measures the share of false edges,
-#' the power and the coverage of the bands on series of [sim_drift()],
-#' independent and persistent ones; `vignette("returns")` shows the table where
-#' it has been run. **How the rate is kept on rows that depend on each other is
-#' not settled.** On the series that the method was made on, it was kept about a
-#' drift with a persistence of 0.6, where it had not been before, and the global
-#' test was still too eager with a persistence of 0.8. With that, products of
-#' variables vary as those of a fifth as many independent rows. Variables of
-#' which some are far more persistent than the others are not provided for: the
-#' factor of step 4 is common to all edges, and too small for edges between
-#' those that persist. Where rows depend strongly on each other, thin them out,
-#' or take what is found as a ranking.
+#' the power and the coverage of the bands on series of [sim_drift()], of
+#' independent rows and of rows that persist; `vignette("returns")` shows the
+#' table, and says which settings fail. The most persistent of them keep 0.8 of
+#' one row at the next. Products of variables then have an autocorrelation of
+#' 0.64, and vary as those of a fifth as many independent rows, so that little
+#' is found. Where the autocorrelation of products is above 0.7, a warning of
+#' class `kliep_warning_dependence` says so: thin the rows out, or take what is
+#' found as a ranking. Dependence that is no autoregression, such as that of
+#' returns, of which calm and nervous days come together, is left to longer
+#' blocks and to the autocovariances of step 4, and has not been measured.
 #'
 #' @param series The observations, in the order of time: a matrix or data frame
 #'   with variables in columns.
@@ -129,14 +135,15 @@
 #'   eighth to a quarter of the span, by how well local lines through the other
 #'   blocks predict the moments of the reported edges. Which edges are reported
 #'   does not depend on it.
-#' @param block How many consecutive rows to sum up before squares are taken.
-#'   `NULL` goes by the autocorrelation of products of variables (Carlstein,
-#'   1986), and takes at most 150 blocks.
-#' @param per What rates are per: a number or a span of time in the units of
-#'   `time`. `NULL` is the whole span, so that a rate of one is a change by one
-#'   if it lasted from the first row to the last.
-#' @param n_perm The number of shuffles, at least 19. `NULL` is what gives
-#'   20,000 statistics of edges, from 49 to 999.
+#' @param block How many consecutive rows form a block, whose influences are
+#'   summed before they are squared. `NULL` chooses by the autocorrelations of
+#'   products of variables that the row before does not explain (Carlstein,
+#'   1986), with at most 150 blocks.
+#' @param per The unit of time of the rates: a number or a span of time in the
+#'   units of `time`. `NULL` is the whole span, so that a rate of one, from the
+#'   first row to the last, is a change by one.
+#' @param n_perm The number of shuffles, at least 19. `NULL` takes as many as
+#'   give 20,000 statistics of edges, from 49 to 999.
 #' @param na What to do about missing values: `"error"`, or `"omit"` the rows.
 #' @param control See [kliep_control()]; its `threads` are used.
 #' @param progress Show progress?
@@ -158,7 +165,11 @@
 #'     standard deviations, and `sd_ratio`, its largest standard deviation by
 #'     its smallest;
 #'   * `global`: the test of no change at all;
-#'   * `bandwidth`, `block`, `per`, `support`, `null` and what was asked for.
+#'   * `persistence`: the mean autocorrelation of products of variables from one
+#'     row to the next; and `effective`, the number of independent rows that would
+#'     say as much about them;
+#'   * `bandwidth`, `block`, `per`, `support`, `null` and the settings of the
+#'     call.
 #' @references
 #' Williams, D. J., Wang, L., Ying, Q., Liu, S. and Kolar, M. (2025).
 #' High-dimensional differential parameter inference in exponential family using
@@ -203,6 +214,7 @@ kliep_time <- function(series, time = NULL, features = feat_gaussian(),
     how$n_perm <- check_time_shuffles(n_perm, ncol(parts$values))
     check_time_memory(ncol(parts$values), nrow(parts$values), features)
     ready <- prepare_series(parts, features, block)
+    warn_dependence(ready$model)
     result <- find_drift(ready, how)
     new_kliep_time(result, ready, parts, how, list(features = features,
                                                    call = call))
@@ -317,7 +329,8 @@ prepare_series <- function(parts, features, block) {
         values <- sign(values) * abs(values)^features$power
     }
     blocks <- describe_blocks(time_blocks(block, values), time)
-    list(model = gaussian_model(values, blocks), drift = clean$drift,
+    list(model = gaussian_model(values, blocks, clean$removed),
+         drift = clean$drift,
          values = values)
 }
 
@@ -412,6 +425,8 @@ new_kliep_time <- function(result, ready, parts, how, about) {
             bandwidth = result$half * span_of(parts$time),
             per = how$per * span_of(parts$time),
             block = stats::median(blocks$size), n_blocks = length(blocks$size),
+            persistence = mean(ready$model$persistence),
+            effective = effective_rows(ready$model),
             fdr = how$fdr, level = how$level, n_perm = how$n_perm,
             null = result$null, variables = variables,
             n = nrow(parts$values), time = range(parts$time),
@@ -500,6 +515,9 @@ format.kliep_time <- function(x, ...) {
                format(max(moves$sd_ratio), digits = 2L)),
         paste0("  blocks     ", x$n_blocks, " of ", x$block, " observations; ",
                count_of(x$n_perm, "shuffle")),
+        paste0("  dependence products keep ", format(round(x$persistence, 2L)),
+               " from row to row: worth ", format(round(x$effective)),
+               " independent rows"),
         paste0("  bandwidth  ", format(x$bandwidth, digits = 3L),
                "; rates per ", format(x$per, digits = 3L), " of time"),
         paste0("  any change p = ", format(x$global$p_value, digits = 2L))

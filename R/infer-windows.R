@@ -1,12 +1,13 @@
 # Changes over time: a reference period, and windows that slide along a series.
 
-#' When a network changes: windows over a series against a reference
+#' When a network departs from a reference period
 #'
-#' Slides a window over a series of observations and learns, for each position,
+#' Slides a window over a series of observations and finds, for each position,
 #' how the network in the window (P) differs from that of a reference period
 #' (Q). This is event detection as in the Twitter study of Liu et al. (2014,
-#' section 6.2): counts of keywords before an event are the reference, and what
-#' ties keywords together in the weeks after it are the changes.
+#' section 6.2): counts of keywords before an event are the reference, and the
+#' changes are the keywords that come to be used together in the weeks after
+#' it.
 #'
 #' For each window \eqn{W} with observations \eqn{x_t, t \in W}{x_t, t in W}
 #' this is a fit of [kliep_path()],
@@ -26,21 +27,21 @@
 #' the first observation of each stretch outside the reference, the others
 #' `step` further on, as long as all of a window lies within the stretch.
 #'
-#' Where periods are missing, give `width` as a span of time: windows in which
-#' there is no observation are left out, and `n` of `$windows` tells how many
-#' the others have. A number of observations counts on over a gap.
+#' If periods are missing, give `width` as a span of time: windows without an
+#' observation are left out, and `n` of `$windows` is the number of observations
+#' of the others. A width given as a number of observations ignores gaps.
 #'
 #' @section How long windows are:
-#' A long window has more observations, and averages over what changes within
-#' it. With several values of `width`, series and windows are cut into blocks of
-#' consecutive observations, as long as these depend on each other, and the
+#' A long window has more observations, but averages over changes within it.
+#' With several values of `width`, the series is cut into blocks of consecutive
+#' observations, so long that blocks hardly depend on each other, and the
 #' correlations of each block are predicted by those of its window without that
 #' block and the two next to it. The width with the smallest mean squared error
-#' is taken, and `$widths` has all of them. This looks at all variables and at
-#' the whole series: a short event hardly counts in it.
+#' is chosen, and `$widths` has the errors of all. This looks at all variables
+#' and at the whole series: a short event hardly counts in it.
 #'
 #' @section Permutation filter:
-#' What cross-validation chooses is seldom sparse. With `n_perm` every window is
+#' Cross-validation seldom chooses few edges. With `n_perm` every window is
 #' tested against the reference by [kliep_test()], which repeats the selection
 #' on shuffles of both, and only the edges it keeps are reported. Observations
 #' that follow each other are seldom independent: `block` shuffles blocks of
@@ -49,11 +50,12 @@
 #'
 #' @section Error control over all windows:
 #' With `fdr`, for Gaussian, nonparanormal and Ising features, every edge is
-#' tested in every window by the score tests of [kliep_time()], for the contrast
-#' of the window and the reference in place of a slope: given a support, with
-#' influences summed over blocks of consecutive observations (`block`, by
-#' default as for [kliep_time()]) and a null distribution from shuffles of these
-#' blocks between the window and the reference. The p-values of all edges in all
+#' tested in every window by the score tests of [kliep_time()], with the
+#' difference between window and reference in place of a slope: given a support,
+#' with influences summed over blocks of consecutive observations (`block`, by
+#' default as for [kliep_time()], with what one observation predicts of the next
+#' carried over) and a null distribution from shuffles of these blocks between
+#' the window and the reference. The p-values of all edges in all
 #' windows are adjusted together by the method of Benjamini and Hochberg, and
 #' what is reported has a `q_value` of at most `fdr`, in windows that differ
 #' from the reference at all (`p_value` of `$windows`). `weight` is then the
@@ -79,7 +81,7 @@
 #' @param width,step How long windows are, and how far apart they begin: numbers
 #'   of observations, or spans of time ([difftime()]) if `time` has dates or
 #'   times of day. Windows overlap where `step` is smaller than `width`. Of
-#'   several widths the one that predicts best is taken; see below.
+#'   several widths the one that predicts best is chosen; see below.
 #' @param spec The estimator, as for [kliep_select()].
 #' @param ... Settings of [kliep_spec()] by name, which replace those of `spec`,
 #'   such as `features`, `nlambda` or `control`, or the arguments of another
@@ -91,12 +93,12 @@
 #'   there is one, and the number of the row otherwise.
 #' @param method `"kliep"`, or another method that [kliep_select()] can choose
 #'   along, such as `"flasso"`; what it takes may then stand in `...`.
-#' @param n_perm The number of shuffles for each window; 0 leaves the test out,
-#'   and with `fdr` is what [kliep_time()] takes.
+#' @param n_perm The number of shuffles for each window. 0 leaves the test out,
+#'   and with `fdr` takes the default number of [kliep_time()].
 #' @param alpha,keep,block,folds,rule As for [kliep_test()], except that `block`
 #'   can only be a number.
 #' @param fdr The expected share of false edges among those reported, over all
-#'   windows; `NULL` leaves that test out.
+#'   windows; `NULL` leaves this test out.
 #' @param checkpoint The name of a folder to keep finished windows in, or
 #'   `NULL`.
 #' @param progress Show progress? [progressr::handlers()] decides how it looks.

@@ -8,19 +8,25 @@
 #' * Find the edges that changed, in one call: [kliep_auto()].
 #' * Test, with features of your choice: [kliep_infer()] tests every edge,
 #'   [kliep_test()] shuffles the samples, [kliep_stability()] resamples them,
-#'   [kliep_debias()] has the published confidence intervals.
-#' * Fit: [kliep_path()] over a grid of penalties, [kliep_change()] at one;
-#'   [kliep_windows()] along a series. [kliep_select()] chooses features and
-#'   penalties by likelihood.
-#' * Choose what the factors look like: [feat_gaussian()].
+#'   [kliep_debias()] has the published confidence intervals. [kliep_sets()]
+#'   tests sets of variables, [hubs()] single ones.
+#' * Compare more than two samples: [kliep_groups()] several groups,
+#'   [kliep_by()] two conditions within cell types, [kliep_interaction()] two
+#'   groups at two times.
+#' * Follow a series: [kliep_time()] says which edges change, when and how fast,
+#'   [kliep_windows()] compares windows with a reference period.
+#' * Fit: [kliep_path()] over a grid of penalties, [kliep_change()] at one.
+#'   [kliep_select()] chooses features and penalties by data held out.
+#' * Choose what the factors look like: [feat_gaussian()],
+#'   [feat_nonparanormal()], [feat_ising()], [feat_mixed()] and others.
 #' * Look: [edges()], [`coef()`][coef.change_path],
-#'   [`plot()`][plot.change_path], [`predict()`][predict.change_path], [hubs()].
+#'   [`plot()`][plot.change_path], [`predict()`][predict.change_path].
 #' * Pass on: [kliep_report()] writes an interactive page, [write_graph_file()]
 #'   files for Cytoscape and Gephi; [as_igraph()], [add_changes()],
 #'   [`tidy()`][tidy.change_path], [`glance()`][glance.change_path].
 #' * Try out, on pairs of samples with a known change: [sim_gaussian()],
 #'   [sim_nonparanormal()], [sim_lattice()], [sim_diamond()], [sim_ising()],
-#'   [sim_genes()] and [sim_keywords()].
+#'   [sim_genes()], [sim_drift()] and [sim_keywords()].
 #' * Evaluate: [pr_curve()] where the change is known, [pr_average()] over runs,
 #'   [compare_methods()] on simulated pairs.
 #'

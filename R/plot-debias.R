@@ -47,8 +47,8 @@ has_precisions <- function(pair) {
 }
 
 # The change of all coefficients in the units in which they are estimated: each
-# variable divided by the standard deviation that the others leave of it, which
-# gives partial correlations, or by its own, or left as it is.
+# variable divided by its residual standard deviation given the others, which
+# gives partial correlations, or by its standard deviation, or left as it is.
 scaled_change <- function(pair, object) {
     precisions <- lapply(pair$networks, as.matrix)
     variances <- lapply(precisions, function(omega) diag(solve(omega)))

@@ -68,14 +68,21 @@ draw_pair <- function(object, edge) {
     ranked <- is_ranked(object$spec$features)
     axis <- function(name) paste0(name, if (ranked) " (normal score)")
     few <- length(unique(points$u)) * length(unique(points$v)) <= 25L
+    coding <- pair_coding(object, found)
+    # Categories in the order of the alphabet have no slope.
+    line <- !any(vapply(coding, is_category, NA))
     ggplot2::ggplot(points, ggplot2::aes(.data$u, .data$v)) +
         (if (few) ggplot2::geom_count(colour = colour_positive) else
             ggplot2::geom_point(colour = "grey30", size = 1, alpha = 0.6)) +
-        ggplot2::geom_smooth(method = "lm", formula = y ~ x, se = FALSE,
-                             colour = colour_changed, linewidth = 0.7) +
+        (if (line) ggplot2::geom_smooth(method = "lm", formula = y ~ x,
+                                        se = FALSE, colour = colour_changed,
+                                        linewidth = 0.7)) +
+        scale_levels(ggplot2::scale_x_continuous, coding$from) +
+        scale_levels(ggplot2::scale_y_continuous, coding$to) +
         ggplot2::facet_wrap(ggplot2::vars(.data$condition)) +
         ggplot2::labs(x = axis(found$from), y = axis(found$to),
-                      caption = pair_caption(found, object)) +
+                      caption = paste0(pair_caption(found, object),
+                                       if (line) " Line: least squares.")) +
         theme_kliepnet() +
         ggplot2::theme(strip.text = ggplot2::element_text(hjust = 0))
 }
@@ -86,7 +93,25 @@ pair_caption <- function(found, object) {
         paste0(" (", format(100 * object$level), " % interval ",
                number(found$lower), " to ", number(found$upper), ")")
     paste0("Change ", number(found$estimate), limits, ", q = ",
-           number(found$q_value), ". Line: least squares.")
+           number(found$q_value), ".")
+}
+
+# How feat_mixed() has coded the two columns; lists without entries for others.
+pair_coding <- function(object, edge) {
+    coding <- path_of(object)$coding
+    if (!is_mixed_coding(coding)) return(list(from = list(), to = list()))
+    list(from = coding[[edge$from]], to = coding[[edge$to]])
+}
+
+is_category <- function(coding) {
+    identical(coding$type, "categorical") && length(coding$labels) > 2L
+}
+
+# An axis with the names of levels.
+scale_levels <- function(scale, coding) {
+    if (is.null(coding$labels)) return(NULL)
+    scale(breaks = seq_along(coding$labels), labels = coding$labels,
+          minor_breaks = NULL)
 }
 
 # ---- all edges -------------------------------------------------------------

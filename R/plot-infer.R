@@ -38,7 +38,7 @@ draw_calibration <- function(object) {
         ggplot2::theme_minimal()
 }
 
-#' Plot an inference
+#' Plot tests of edges
 #'
 #' Draws how much each edge changed and how uncertain that is, the edges that
 #' changed, or the evidence behind them.
@@ -91,6 +91,7 @@ autoplot.kliep_infer <- function(object, type = c("intervals", "calibration",
     type <- check_choice(type, "type", eval(formals()$type))
     if (type != "intervals") refuse_truth(truth, type, "intervals")
     if (type != "pairs") refuse_edge(edge, type)
+    refuse_four(object, type)
     switch(
         type,
         intervals = draw_intervals(
@@ -105,6 +106,19 @@ autoplot.kliep_infer <- function(object, type = c("intervals", "calibration",
         draw_graph_of(object, type, vertices = vertices, label = label,
                       max_edges = max_edges)
     )
+}
+
+# Both conditions side by side are the whole of an inference, not of an
+# interaction.
+refuse_four <- function(object, type) {
+    if (!inherits(object, "kliep_interaction") ||
+            !type %in% c("pairs", "conditions")) {
+        return(invisible())
+    }
+    stop_kliep("type",
+               paste0("`type = \"", type, "\"` draws two samples, and an ",
+                      "interaction has four samples."),
+               hint = "`type = \"intervals\"` draws the estimates.")
 }
 
 refuse_edge <- function(edge, type) {

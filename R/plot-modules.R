@@ -57,20 +57,27 @@ draw_modules <- function(graph, caption = NULL) {
         ggplot2::geom_point(ggplot2::aes(size = .data$size,
                                          colour = .data$edges), points) +
         ggplot2::scale_size_area(
-            "variables", max_size = 14, breaks = size_breaks(points$size),
+            "variables", max_size = 14, breaks = count_breaks(points$size),
             guide = ggplot2::guide_legend(
                 override.aes = list(colour = colour_positive)
             )
         ) +
-        ggplot2::scale_colour_gradient("edges within", low = "#BFD7EA",
-                                       high = colour_positive) +
+        # Keys are lower than a bar, which would leave no room for the others.
+        ggplot2::scale_colour_gradient(
+            "edges within", low = "#BFD7EA", high = colour_positive,
+            breaks = count_breaks(points$edges), guide = ggplot2::guide_legend(
+                override.aes = list(size = 4)
+            )
+        ) +
         # Above the points, which are large and may be dark.
-        draw_names(points, short = identity, above = 0.1) +
+        draw_names(points, short = identity, above = 0.14) +
         ggplot2::labs(caption = module_caption(caption, graph, points)) +
         ggplot2::coord_cartesian(clip = "off") +
         theme_graph(diff(range(points$y))) +
         # Three keys in a row would leave the page.
-        ggplot2::theme(legend.position = "right")
+        ggplot2::theme(legend.position = "right",
+                       legend.spacing.y = ggplot2::unit(2, "pt"),
+                       legend.margin = ggplot2::margin(2, 0, 2, 0))
 }
 
 # On two lines: the keys beside the graph leave little room.
@@ -98,7 +105,10 @@ draw_between <- function(lines) {
         ),
         ggplot2::scale_linewidth_continuous(
             "edges between", range = c(0.3, 3), limits = c(0, NA),
-            breaks = size_breaks(lines$count)
+            breaks = count_breaks(lines$count)
         )
     )
 }
+
+# Edges and variables come whole.
+count_breaks <- function(counts) unique(ceiling(size_breaks(counts)))

@@ -10,6 +10,8 @@ edge_label <- function(from, to) {
 # two names equal, they keep the part in which they differ, and if need be all
 # of it.
 short_name <- function(name, most = 16L) {
+    # A line break in a name would take the place of its neighbours.
+    name <- gsub("[[:space:]]+", " ", name)
     known <- unique(name)
     short <- cut_middle(known, most)
     for (group in split(seq_along(known), short)) {

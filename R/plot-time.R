@@ -109,14 +109,14 @@ draw_drift_tiles <- function(object, max_edges) {
     ggplot2::ggplot(tiles, ggplot2::aes(.data$time, .data$edge)) +
         ggplot2::geom_tile(ggplot2::aes(
             fill = .data$estimate,
-            alpha = ifelse(.data$changing, "changes", "not told from zero")
+            alpha = ifelse(.data$changing, "changes", "not significant")
         ), width = step, height = 0.9) +
         ggplot2::scale_fill_gradient2(
             "rate", low = colour_negative, mid = "white",
             high = colour_positive, limits = c(-largest, largest)
         ) +
         ggplot2::scale_alpha_manual(
-            NULL, values = c(changes = 1, "not told from zero" = 0.35)
+            NULL, values = c(changes = 1, "not significant" = 0.35)
         ) +
         ggplot2::scale_y_discrete(limits = rev) +
         ggplot2::labs(x = "time", y = NULL,
@@ -200,7 +200,8 @@ draw_drift_lines <- function(lines) {
             drop = FALSE
         ),
         ggplot2::scale_linewidth_continuous(
-            "rate", range = c(0.35, 2), limits = c(0, max(lines$size))
+            "rate", range = c(0.35, 2), limits = c(0, max(lines$size)),
+            breaks = size_breaks(lines$size)
         )
     )
 }

@@ -154,12 +154,12 @@ say_control <- function(fit) {
             "false edges among those shown. Set it before you look."
         ),
         kliep_test = paste(
-            "The slider shows edges that were detected and not kept, too; what",
-            "the test reports is what it shows at first."
+            "The slider also shows edges that were detected but not kept. Its",
+            "initial position shows the edges that the test reports."
         ),
         kliep_stability = paste(
             "The slider sets the selection probability. The bound on false",
-            "edges holds for the threshold that it begins with."
+            "edges holds for its initial position, the threshold."
         ),
         kliep_windows = paste(
             "The slider counts windows. How often an edge is found is not an",
@@ -255,8 +255,10 @@ report_evidence <- function(fit, found, graph, room = 4e5) {
              high = high, variables = kept - 1L,
              x = pack_columns(both$x, low, high),
              y = pack_columns(both$y, low, high),
-             levels = unname(lapply(path$variables[columns[kept]],
-                                    value_labels, path$coding))),
+             levels = lapply(seq_along(kept), function(k) {
+                 value_labels(path$coding[[graph$variables[kept[k]]]], low[k],
+                              high[k])
+             })),
         edge_correlations(samples, columns[graph$from + 1L],
                           columns[graph$to + 1L], path$spec$features)
     )
@@ -264,9 +266,11 @@ report_evidence <- function(fit, found, graph, room = 4e5) {
 
 column_ends <- function(values, end) unname(apply(values, 2L, end))
 
-# The two values of a column that was coded; none of any other.
-value_labels <- function(variable, coding) {
-    as.character(coding[[variable]])
+# What the lowest and the highest number of a coded column stand for; nothing
+# for any other column.
+value_labels <- function(coding, low, high) {
+    if (is.list(coding)) return(as.character(coding$labels[c(low, high)]))
+    as.character(coding)
 }
 
 base64_letters <- c(LETTERS, letters, 0:9, "+", "/")

@@ -226,6 +226,9 @@ drift_settings <- function(fit) {
         "no change at all, p-value" = number(fit$global$p_value),
         "edges in the support" = number(nrow(fit$support)),
         "blocks" = paste(fit$n_blocks, "of", number(fit$block), "observations"),
+        "autocorrelation of products" = number(fit$persistence),
+        "worth as many independent observations" =
+            format(round(fit$effective)),
         "shuffles" = number(fit$n_perm),
         "half the width of the windows of curves" = number(fit$bandwidth),
         "rates are per" = paste(number(fit$per), "of time")

@@ -11,15 +11,9 @@ write_group_report <- function(asked, file) {
                      title = paste0(asked$title, ": ", names(pages)[k]),
                      open = FALSE)
     }
-    folder <- tempfile("kliep_report")
-    dir.create(folder)
-    devices <- grDevices::dev.list()
-    on.exit(close_devices_but(devices))
-    page <- overview_page(asked, pages, folder)
-    made <- file.path(folder, "report.html")
-    writeLines(page, made, useBytes = TRUE)
-    check_whole_page(made, page)
-    made
+    write_report(asked, function(asked, folder) {
+        overview_page(asked, pages, folder)
+    })
 }
 
 # Names of files for the pages, whatever the contrasts are called.
@@ -32,8 +26,6 @@ contrast_pages <- function(contrasts, file) {
 
 overview_page <- function(asked, pages, folder) {
     fit <- asked$fit
-    style <- readLines(system.file("report", "report.css", package = "kliepnet",
-                                   mustWork = TRUE), encoding = "UTF-8")
     found <- edges(fit)
     shown <- picture(
         "Changes", "The edges that changed most, in every contrast.",
@@ -42,24 +34,18 @@ overview_page <- function(asked, pages, folder) {
                count_of(nrow(found), "change"), " reported."),
         autoplot(fit, max_edges = 15)
     )[[1L]]
-    fill_template("overview.html", list(
-        title = escape_html(asked$title),
-        date = paste0(format(Sys.Date()), ", kliepnet ",
-                      utils::packageVersion("kliepnet")),
-        style = paste(style, collapse = "\n"),
-        body = paste(c(
-            html_section("Summary", html_paragraph(paste(say_groups(fit),
-                                                         collapse = " "))),
-            html_section("Contrasts", contrast_links(pages), report_table(
-                fit$contrasts, "One row for each contrast", search = FALSE
-            )),
-            html_section("Edges", if (nrow(found) > 0L) report_table(
-                found, "Changes that are reported", search = FALSE
-            ) else html_paragraph("No change is reported.")),
-            html_section("Picture", picture_html(shown, folder)),
-            html_section("Code", report_code(fit, NULL, asked$script)),
-            html_section("Session", session_html())
-        ), collapse = "\n")
+    page_html(asked$title, c(
+        html_section("Summary", html_paragraph(paste(say_groups(fit),
+                                                     collapse = " "))),
+        html_section("Contrasts", contrast_links(pages), report_table(
+            fit$contrasts, "One row for each contrast", search = FALSE
+        )),
+        html_section("Edges", if (nrow(found) > 0L) report_table(
+            found, "Changes that are reported", search = FALSE
+        ) else html_paragraph("No change is reported.")),
+        html_section("Picture", picture_html(shown, folder)),
+        html_section("Code", report_code(fit, NULL, asked$script)),
+        html_section("Session", session_html())
     ))
 }
 

@@ -12,6 +12,9 @@ report_table <- function(data, caption, search = TRUE, id = NULL,
     body <- paste0("<tr", ifelse(caution, " class=\"caution\"", ""),
                    if (is.null(rows)) "" else paste0(" ", rows), ">", body,
                    "</tr>", recycle0 = TRUE)
+    # Short words stay on one line; long names may break.
+    text <- unlist(lapply(data[!number], format_cells))
+    tight <- all(nchar(text, "width") <= 24L, na.rm = TRUE)
     paste(c(
         sprintf("<div class=\"kliep-table%s\"%s>", if (search) "" else
             " facts", if (is.null(id)) "" else
@@ -19,7 +22,8 @@ report_table <- function(data, caption, search = TRUE, id = NULL,
         if (search) table_tools(caption),
         # A part that scrolls has to be reached by keys.
         sprintf(paste0("<div class=\"scroll\" tabindex=\"0\" role=\"region\"",
-                       " aria-label=\"%s\"><table>"), escape_html(caption)),
+                       " aria-label=\"%s\"><table%s>"), escape_html(caption),
+                if (tight) " class=\"tight\"" else ""),
         sprintf("<caption>%s</caption>", escape_html(caption)),
         paste0("<thead><tr>", table_heads(names(data), number, search),
                "</tr></thead>"),
@@ -88,17 +92,32 @@ html_section <- function(title, ...) {
                     id, id, title), ..., "</section>"), collapse = "\n")
 }
 
-# A template with {{names}} in it, and what stands for each.
+# A whole page. `alive` has the parts of one with a script.
+page_html <- function(title, body, alive = list()) {
+    style <- fill_template("report.css", list(dark = read_report("dark.css")))
+    fill_template("page.html", c(list(
+        title = escape_html(title),
+        date = paste0(format(Sys.Date()), ", kliepnet ",
+                      utils::packageVersion("kliepnet")),
+        style = style, body = paste(body, collapse = "\n")
+    ), alive))
+}
+
+# A template with {{names}} in it, and what stands for each; nothing where there
+# is no such part.
 fill_template <- function(name, parts) {
-    file <- system.file("report", name, package = "kliepnet", mustWork = TRUE)
-    text <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
-    pieces <- strsplit(text, "{{", fixed = TRUE)[[1L]]
+    pieces <- strsplit(read_report(name), "{{", fixed = TRUE)[[1L]]
     filled <- vapply(strsplit(pieces[-1L], "}}", fixed = TRUE),
                      function(piece) {
                          paste0(c(parts[[piece[1L]]], piece[2L]),
                                 collapse = "")
                      }, "")
     paste0(c(pieces[1L], filled), collapse = "")
+}
+
+read_report <- function(name) {
+    file <- system.file("report", name, package = "kliepnet", mustWork = TRUE)
+    paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
 }
 
 # The lines of a script, or the call that is kept with the fit.

@@ -133,8 +133,9 @@ check_report_lambda2 <- function(fit, lambda2) {
 
 # ---- writing it ------------------------------------------------------------
 
-# In a folder of its own: nothing is left behind by a failure.
-write_report <- function(asked) {
+# In a folder of its own: nothing is left behind by a failure. `make_page` is
+# given what was asked for and that folder.
+write_report <- function(asked, make_page = report_page) {
     folder <- tempfile("kliep_report")
     dir.create(folder)
     done <- FALSE
@@ -142,7 +143,7 @@ write_report <- function(asked) {
     # An interrupt may come between what draws and what closes its device.
     devices <- grDevices::dev.list()
     on.exit(close_devices_but(devices), add = TRUE)
-    page <- suppressMessages(report_page(asked, folder))
+    page <- suppressMessages(make_page(asked, folder))
     made <- file.path(folder, "report.html")
     writeLines(page, made, useBytes = TRUE)
     check_whole_page(made, page)
@@ -156,27 +157,22 @@ report_page <- function(asked, folder) {
     found <- report_edges(fit, asked$lambda2)
     graph <- report_graph(fit, found)
     evidence <- report_evidence(fit, found, graph)
-    read <- function(name) {
-        readLines(system.file("report", name, package = "kliepnet",
-                              mustWork = TRUE), encoding = "UTF-8")
-    }
-    fill_template("report.html", list(
-        title = escape_html(asked$title),
-        date = paste0(format(Sys.Date()), ", kliepnet ",
-                      utils::packageVersion("kliepnet")),
-        style = paste(read("report.css"), collapse = "\n"),
-        body = paste(c(
-            summary_html(fit, asked$lambda2),
-            if (nrow(found$table) > 0L)
-                graph_html(fit, found, graph, evidence),
-            edges_html(fit, found), variables_html(fit, found),
-            pictures_html(fit, asked$lambda2, folder), facts_html(fit),
-            html_section("Code", report_code(fit, asked$lambda2,
-                                             asked$script)),
-            html_section("Session", session_html())
-        ), collapse = "\n"),
-        data = report_json(fit, found, graph, evidence),
-        script = paste(read("report.js"), collapse = "\n")
+    body <- c(
+        summary_html(fit, asked$lambda2, nrow(found$table) > 0L),
+        if (nrow(found$table) > 0L) graph_html(fit, found, graph, evidence),
+        edges_html(fit, found), variables_html(fit, found),
+        pictures_html(fit, asked$lambda2, folder), facts_html(fit),
+        html_section("Code", report_code(fit, asked$lambda2, asked$script)),
+        html_section("Session", session_html())
+    )
+    page_html(asked$title, body, list(
+        policy = "; script-src 'unsafe-inline'",
+        button = paste0("<button type=\"button\" id=\"theme\" ",
+                        "class=\"on-screen\">Dark theme</button>"),
+        script = fill_template("script.html", list(
+            data = report_json(fit, found, graph, evidence),
+            code = read_report("report.js")
+        ))
     ))
 }
 

@@ -1,9 +1,9 @@
 # The parts of a report, each as HTML: the answer, the graph with its controls,
 # tables, pictures and facts.
 
-summary_html <- function(fit, lambda2) {
-    parts <- c("Edges", "Variables", "Pictures", "Data", "Settings",
-               "Diagnostics", "Code", "Session")
+summary_html <- function(fit, lambda2, graph) {
+    parts <- c(if (graph) "Graph", "Edges", "Variables", "Pictures", "Data",
+               "Settings", "Diagnostics", "Code", "Session")
     paste0(
         html_paragraph(report_summary(fit, lambda2), "answer"),
         if (!is.null(fit$reasons)) paste0(
@@ -12,8 +12,9 @@ summary_html <- function(fit, lambda2) {
             "</ul>"
         ),
         "\n<nav aria-label=\"Sections\"><ul>",
-        paste0("<li><a href=\"#", tolower(parts), "\">", parts, "</a></li>",
-               collapse = ""),
+        paste0("<li><a href=\"#", sub("^graph$", "graph-title",
+                                      tolower(parts)),
+               "\">", parts, "</a></li>", collapse = ""),
         "</ul></nav>"
     )
 }
@@ -164,7 +165,10 @@ column_words <- c(
         explain",
     enters = "the largest lambda2 at which the edge is detected",
     shuffles = "the number of shuffles in which the edge is detected",
-    q_beyond = "the same for a change that correlations do not show",
+    shift = "the share of the change that a shift of means or scales could
+        explain",
+    q_beyond = "the smallest false discovery rate at which the edge changes in a
+        way that correlations do not show",
     probability = "the share of halves of the data that name the edge",
     simultaneous = "the share of pairs of halves that both name it",
     first = "the first window with the edge",
@@ -172,8 +176,8 @@ column_words <- c(
     appears = "when the first window with the edge begins",
     windows = "the number of windows with the edge",
     start = "when the edge begins to change",
-    peak = "when the edge changes most surely; its weight is the rate then",
-    end = "when the edge ends to change"
+    peak = "when |z| is largest; the weight of the edge is its rate then",
+    end = "when the edge stops changing"
 )
 
 columns_html <- function(names) {

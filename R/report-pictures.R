@@ -86,7 +86,8 @@ infer_pictures <- function(fit) {
                    "intervals of the edges with the smallest p-values; ",
                    count_of(sum(fit$estimates$changed), "edge"), " reported",
                    say_first(edges(fit)), "."),
-            autoplot(fit)
+            # More rows than these are too small to read.
+            autoplot(fit, max_edges = 25L)
         ),
         picture(
             "Calibration",

@@ -1,25 +1,25 @@
 # What stands behind an edge between columns with several values: the change of
 # every cell of their table.
 
-#' The table behind an edge of several types
+#' The change of an edge, level by level
 #'
 #' Shows for one edge of a result with [feat_mixed()] how the log-ratio of the
 #' two densities depends on the values of its two columns: one row for each
 #' pair of levels.
 #'
 #' With \eqn{B_u} the values of \eqn{b_u} at the levels of a column, the cells
-#' are \eqn{B_u \Theta_{uv} B_v^\top}{B_u Theta_uv B_v'}: by how much more
-#' likely a pair of levels is in `x` than in `y`, on the log scale, apart from
-#' what the two columns do alone. Weighted by the shares of levels, rows and
-#' columns sum to zero, and the root mean square over all cells is the norm that
-#' [edges()] has for the edge. A numeric column has one cell, `+1`: the change
-#' for one unit of its normal score. A count has `+1`, one standard deviation of
-#' its transform, and `zero`, the state, where it has one.
+#' are \eqn{B_u \Theta_{uv} B_v^\top}{B_u Theta_uv B_v'}: how much more likely a
+#' pair of levels is in `x` than in `y`, on the log scale, beyond the effects of
+#' each column alone. Weighted by the shares of levels, rows and columns sum to
+#' zero, and the root mean square over all cells is the weight of the edge in
+#' [edges()]. A numeric column has one cell, `+1`: the change for one unit of
+#' its normal score. A count has `+1`, one standard deviation of its transform,
+#' and `zero` where zero is a state of its own.
 #'
 #' @param object A result of [kliep_path()], [kliep_change()], [kliep_select()],
 #'   [kliep_infer()] or [kliep_auto()] with [feat_mixed()].
 #' @param from,to The two columns, by name or number, in either order.
-#' @param lambda2 One value on the path, where the object is one.
+#' @param lambda2 One value on the path, if `object` is a path.
 #' @return A data frame with one row for each pair of levels: two columns named
 #'   after the variables with their levels, `change`, and `n_x` and `n_y`, the
 #'   observations of both levels in each sample; `NA` for columns without levels

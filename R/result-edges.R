@@ -2,16 +2,15 @@
 
 #' The detected edges
 #'
-#' Lists the edges along which the two networks differ. Of a fit, a selection, a
-#' test or stability selection these are the edges that it reports, strongest
-#' first. A path alone reports no set of edges: without `lambda2`, `edges()`
-#' returns the ranking of all edges that are ever detected on it, the first to
-#' enter first.
+#' Lists the edges that differ between the two networks. For a fit, a selection,
+#' a test or stability selection these are the edges that it reports, strongest
+#' first. A path alone is a ranking: without `lambda2`, `edges()` returns all
+#' edges that are detected anywhere on it, in the order in which they enter.
 #'
 #' @section Which edges to report:
-#' How many edges a path detects is decided by `lambda2`, and at its small end
-#' most of them are noise. The order in which edges enter is what a path says by
-#' itself. [kliep_auto()] and [kliep_select()] choose a `lambda2`,
+#' How many edges a path detects depends on `lambda2`, and at its small end most
+#' of them are noise. A path by itself is a ranking: the order in which edges
+#' enter. [kliep_select()] chooses a `lambda2`; [kliep_auto()], [kliep_infer()],
 #' [kliep_test()] and [kliep_stability()] report edges with a bound on how many
 #' of them are false.
 #'
@@ -273,18 +272,18 @@ print_kept <- function(kept, most) {
 #' times between which they change; or those that change at one time.
 #'
 #' @param object The result of [kliep_time()].
-#' @param at A time: the edges that change there, with their rates at the
-#'   nearest time of `object$rates`: by the test of that time, or as it lies
-#'   between their `start` and `end`. `NULL` for all edges that change at any
-#'   time.
+#' @param at A time: lists the edges that change then, with their rates at the
+#'   nearest time of `object$rates`. These are edges whose test at that time
+#'   passes, or whose `start` and `end` lie on either side of it. `NULL` lists
+#'   all edges that change at any time.
 #' @param all List the edges that are not reported, too, without rates? The
 #'   column `changed` says which are reported.
 #' @param lambda2 Not used.
 #' @param ... Must be empty.
 #' @return A data frame with one row for each edge: `from`, `to`, `weight`,
-#'   `se`, `lower` and `upper` (the rate where it is surest to differ from zero,
-#'   and its interval at that time), `start`, `peak` and `end` (between which
-#'   times it changes, and where the rate is surest), `p_value` and `q_value`,
+#'   `se`, `lower` and `upper` (the rate where its |z| is largest, and its
+#'   interval at that time), `start`, `peak` and `end` (between which times it
+#'   changes, and where |z| is largest), `p_value` and `q_value`,
 #'   which hold for the edge over all times; with `all` also `changed`. With
 #'   `at`, `time` stands in place of `start`, `peak` and `end`, and
 #'   `p_adjusted`, which holds for all times of an edge, in place of both

@@ -2,11 +2,11 @@
 
 #' Add what changed to a SummarizedExperiment
 #'
-#' Stores a result with the data it was found in: what changed around each
-#' variable in `rowData()`, and the edges in `metadata()`.
+#' Stores a result in the object that holds the data: the changes around each
+#' variable in `rowData()`, and the changed edges in `metadata()`.
 #'
-#' @param x A `SummarizedExperiment`, or what extends it: the one that the
-#'   samples came from, or another one with the same variables.
+#' @param x A `SummarizedExperiment`, or an object that extends it: the one that
+#'   the samples came from, or another one with the same variables.
 #' @inheritParams as_igraph
 #' @param object A path, a fit, a selection, a test, a stability selection or an
 #'   inference.

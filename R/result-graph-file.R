@@ -4,7 +4,7 @@
 
 #' Write the edges that changed to a file for Cytoscape, Gephi and others
 #'
-#' Writes the graph of the detected edges, with what is known of edges and
+#' Writes the graph of the detected edges, with the attributes of edges and
 #' variables, in a format that Cytoscape, Gephi, igraph, NDEx or a spreadsheet
 #' reads.
 #'
@@ -20,14 +20,14 @@
 #'   of tables. It has no room for variables without edges.
 #'
 #' @section What is written:
-#' Of an edge: `weight`, the absolute value of its change, as most programs want
+#' An edge has `weight`, the absolute value of its change, as most programs want
 #' it positive; `estimate`, the change with its sign; `direction`, in which
 #' condition the interaction is higher (`"changed"` where an edge has several
 #' coefficients and so no sign); and all further columns of [edges()], such as
-#' `q_value`, `lower`, `upper`, `partial_x` and `partial_y`. Of a variable:
+#' `q_value`, `lower`, `upper`, `partial_x` and `partial_y`. A variable has
 #' `name`; `degree` and `strength`, the number of its changed edges and the sum
-#' of their weights; and `mean_x` and `mean_y`, its means in both samples, where
-#' the result carries its samples. A value that is missing is left out.
+#' of their weights; and `mean_x` and `mean_y`, its means in both samples, if
+#' the result carries its samples. Missing values are left out.
 #'
 #' Names may hold any characters. In SIF, a tab or a line break becomes a blank.
 #' In XML, characters that it does not allow become a question mark.

@@ -51,7 +51,7 @@ json_text <- function(text) {
     paste0("\"", text, "\"", recycle0 = TRUE)
 }
 
-# As UTF-8; bytes that are none become the sign for unknown letters.
+# As UTF-8; invalid bytes become the sign for unknown letters.
 valid_text <- function(text) {
     text <- enc2utf8(as.character(text))
     iconv(text, "UTF-8", "UTF-8", sub = "\ufffd")

@@ -224,8 +224,8 @@ n_factors <- function(object) {
 #'
 #' @param object A `change_path`, from [kliep_path()], [kliep_change()] or
 #'   another method.
-#' @param lambda2 One value on the path; off the grid, the nearest is taken
-#'   with a message. A fit at one `lambda2` needs none.
+#' @param lambda2 One value on the path; if it is not on the grid, the nearest
+#'   one is used, with a message. A fit at one `lambda2` needs none.
 #' @param type `"matrix"` or `"table"`.
 #' @param ... Must be empty.
 #' @return For `"matrix"`, a sparse symmetric [Matrix::Matrix] with one row

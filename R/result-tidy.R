@@ -14,9 +14,9 @@ generics::glance
 #' Returns the edges in the form that packages around \pkg{broom} read: one row
 #' for each edge, with broom's column names where it has them.
 #'
-#' @param x A `change_path`, or the result of [kliep_select()],
-#'   [kliep_test()], [kliep_stability()], [kliep_debias()] or
-#'   [kliep_windows()].
+#' @param x A `change_path`, or the result of [kliep_select()], [kliep_test()],
+#'   [kliep_stability()], [kliep_infer()], [kliep_auto()], [kliep_debias()],
+#'   [kliep_groups()], [kliep_by()], [kliep_windows()] or [kliep_time()].
 #' @param lambda2 For a path, one value on it; `NULL` is all of them. For a
 #'   selection, `NULL` is what was chosen.
 #' @param level The level of the intervals; by default that of the

@@ -3,13 +3,13 @@
 #' Choose features, penalties and other settings by data held out
 #'
 #' Fits a path for every candidate, and chooses the candidate and the `lambda2`
-#' under which observations that were held out are predicted best. Candidates
-#' are specifications, or every combination of settings with several values;
-#' "no change" is always one of them.
+#' that predict held-out observations best. Candidates are specifications, or
+#' all combinations of settings with several values; "no change" is always one
+#' of them.
 #'
 #' @section Score:
-#' `score = "logistic"` asks how well the fitted ratio tells from which sample
-#' an observation is,
+#' `score = "logistic"` measures how well the fitted ratio predicts which sample
+#' an observation is from,
 #' \deqn{\frac12 \Bigl(\frac{1}{\tilde n_P} \sum_i \log g(\tilde x_i) +
 #'     \frac{1}{\tilde n_Q} \sum_j \log (1 - g(\tilde y_j))\Bigr) + \log 2,
 #'     \qquad g(z) = \frac{1}{1 + \exp(-\theta^\top f(z) - c)},}{
@@ -25,13 +25,16 @@
 #'     \exp(\theta^\top f(\tilde y_j))},}{
 #'     mean_i theta' f(x_i) - log mean_j exp(theta' f(y_j)),}
 #' for `direction = "q/p"` that of the inverse ratio, for `"symmetric"` the sum
-#' of both. Its mean of exponentials may hang on a single observation.
+#' of both. Its mean of exponentials may depend on a single observation.
 #'
 #' With `criterion = "cv"` every observation is held out once: `x` and `y` are
-#' each divided at random into `folds` parts, and the score is the mean over
+#' each divided into `folds` parts, and the score is the mean over
 #' the folds, its standard error their standard deviation over the square root
-#' of their number. With `repeats` this is done several times, and both are
-#' averaged. Held-out observations are standardised by the means and variances
+#' of their number. This is done for several divisions, 300 over the smaller
+#' number of observations and at most 10, and both are averaged. The divisions
+#' are irregular, but follow from the observations alone: neither a seed nor the
+#' order of rows makes a difference to the choice. With `repeats` they are drawn
+#' at random. Held-out observations are standardised by the means and variances
 #' of the others. With `criterion = "holdout"` the score is computed on `newx`
 #' and `newy`, and its standard error over their observations.
 #'
@@ -66,8 +69,8 @@
 #' @section Parallel:
 #' Paths and folds run on the plan of the \pkg{future} package, one after the
 #' other unless specified otherwise: `future::plan("multisession")` uses all
-#' cores, and other plans reach clusters. The folds are drawn beforehand, so
-#' that [set.seed()] gives the same result on every plan. Progress is signalled
+#' cores, and other plans reach clusters. The folds are made beforehand, so
+#' that every plan gives the same result. Progress is signalled
 #' by \pkg{progressr}: `progressr::handlers(global = TRUE)` shows it.
 #'
 #' @param x,y The two samples, as for [kliep_path()], or a result of this
@@ -79,8 +82,8 @@
 #'   (`"holdout"`, the default where these are given).
 #' @param folds The number of folds, at most the smaller number of
 #'   observations.
-#' @param repeats How often the folds are drawn; `NULL` for more often than once
-#'   where there are fewer than 100 observations in a sample, at most 5 times.
+#' @param repeats How often the folds are drawn at random; `NULL` for folds that
+#'   do not depend on the seed (see the section on the score).
 #' @param score `"logistic"` or `"likelihood"`: see the section below. Other
 #'   methods have their own.
 #' @param newx,newy Further observations of the two samples, for `"holdout"`.
@@ -102,7 +105,7 @@
 #'   [`plot()`][plot.kliep_select], [edges()], [`coef()`][coef.change_path],
 #'   [`predict()`][predict.change_path] and [kl_divergence()] of what was
 #'   chosen:
-#'   * `fit`: the chosen fit, made to all data;
+#'   * `fit`: the chosen fit, to all data;
 #'   * `path`: the path it was chosen from;
 #'   * `scores`: a data frame with a row for each candidate and `lambda2`:
 #'     `candidate`, `features`, `terms` (coefficients of an edge; `NA` for other
@@ -160,7 +163,7 @@ select_candidate <- function(candidates, found, design, call) {
     parts <- NULL
     if (design$criterion == "cv") {
         first <- as_samples(found, candidates[[1L]]$spec$features)
-        parts <- draw_repeats(layout_of(first), design)
+        parts <- divide_samples(first, design)
         design$folds <- parts[[1L]]$folds
     } else {
         design["folds"] <- list(NULL)
@@ -264,16 +267,22 @@ check_repeats <- function(repeats) {
     check_whole(repeats, "repeats", "repeats")
 }
 
-# One division into folds for each repeat. Few observations make scores that
-# depend on who was held out with whom.
-draw_repeats <- function(layout, design) {
-    repeats <- design$repeats
-    if (is.null(repeats)) {
-        repeats <- min(5, max(1, ceiling(100 / min(layout$n_x, layout$n_y))))
+# The divisions into folds, at random where somebody asked how often. Few
+# observations make scores that depend on who was held out with whom, and then
+# so does the choice: unless asked, folds follow from the observations.
+divide_samples <- function(samples, design) {
+    layout <- layout_of(samples)
+    if (is.null(design$repeats)) {
+        folds <- check_layout_folds(layout, design$folds)
+        return(fixed_divisions(samples, layout, folds, repeats_for(layout)))
     }
-    lapply(seq_len(repeats), function(round) {
+    lapply(seq_len(design$repeats), function(round) {
         draw_layout_folds(layout, design$folds)
     })
+}
+
+repeats_for <- function(layout) {
+    min(10, ceiling(300 / min(layout$n_x, layout$n_y)))
 }
 
 # Parts of nearly equal size, in x and in y by themselves.
@@ -501,7 +510,6 @@ format.kliep_select <- function(x, ...) {
 print.kliep_select <- function(x, ...) {
     cat(format(x), "", sep = "\n")
     print_candidates(x$scores)
-    cat("\n")
     print_edges(x$fit)
     if (is_baseline(x$path)) {
         cat("\nNext: edges(), plot(), $scores\n")
@@ -519,6 +527,7 @@ print_candidates <- function(scores, most = 8L) {
     print(utils::head(best[c("candidate", "lambda2", "score", "se",
                              "n_edges")], most), digits = 3L,
           row.names = FALSE)
+    cat("\n")
 }
 
 # What was chosen, or the path it was chosen from to look elsewhere.

@@ -63,7 +63,7 @@ beyond_table <- function(settings) {
     dir.create(beyond_folder, showWarnings = FALSE, recursive = TRUE)
     do.call(rbind, lapply(seq_len(nrow(settings)), function(k) {
         message("beyond: ", settings$setting[k])
-        runs <- do.call(rbind, lapply(
+        runs <- do.call(rbind, on_all_cores(
             beyond_seeds + seq_len(settings$runs[k]) - 1L, beyond_run,
             setting = settings[k, ]
         ))

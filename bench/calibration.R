@@ -177,7 +177,7 @@ calibration_pair <- function(setting) {
 # A few networks of large hubs have no Gaussian distribution, and are drawn
 # again.
 gaussian_pair <- function(setting) {
-    for (attempt in 1:100) {
+    for (attempt in 1:1000) {
         pair <- tryCatch(sim_gaussian(
             d = setting$d, n = c(x = setting$n, y = setting$n_y),
             graph = setting$graph, density = setting$density,
@@ -369,10 +369,10 @@ calibration_runs <- function(settings, first = calibration_seeds,
     parts <- lapply(by_size, function(k) {
         setting <- settings[k, ]
         message("calibration: ", setting$setting)
-        do.call(rbind, on_all_cores(
+        do.call(rbind, without_beyond(on_all_cores(
             first + seq_len(setting$runs) - 1L, calibration_run,
             setting = setting, folder = folder
-        ))
+        )))
     })
     do.call(rbind, parts[order(by_size)])
 }

@@ -17,14 +17,9 @@ designs_runs <- c(level = 100L, power = 50L)
 bench_designs <- function(settings = c(designs_settings(), mixed_settings()),
                           runs = designs_runs) {
     dir.create(designs_folder, showWarnings = FALSE, recursive = TRUE)
-    most <- get("most_beyond", asNamespace("kliepnet"))
-    on.exit(utils::assignInNamespace("most_beyond", most, "kliepnet"))
-    # What changes beyond correlations decides nothing here, and would take two
-    # thirds of the time.
-    utils::assignInNamespace("most_beyond", 0, "kliepnet")
     parts <- lapply(names(settings), function(name) {
         message("designs: ", name)
-        table <- setting_runs(name, settings[[name]], runs)
+        table <- without_beyond(setting_runs(name, settings[[name]], runs))
         about <- attr(settings[[name]], "about")
         keep_design(name, if (is.null(about)) "designs" else about, table)
         design_rows(name, table)
@@ -32,19 +27,14 @@ bench_designs <- function(settings = c(designs_settings(), mixed_settings()),
     do.call(rbind, parts)
 }
 
-# All runs of one setting, divided between the cores: most take less time than a
-# process of their own would.
 setting_runs <- function(name, draw, runs) {
     first <- attr(draw, "seeds")
     if (is.null(first)) first <- designs_seeds
     asked <- data.frame(what = rep(names(runs), runs),
                         seed = first + sequence(runs) - 1L)
-    done <- parallel::mclapply(seq_len(nrow(asked)), function(k) {
+    do.call(rbind, on_all_cores(seq_len(nrow(asked)), function(k) {
         design_run(name, draw, asked$what[k], asked$seed[k])
-    }, mc.cores = parallel::detectCores())
-    failed <- Filter(function(run) inherits(run, "try-error"), done)
-    if (length(failed) > 0L) stop(name, ": ", failed[[1L]], call. = FALSE)
-    do.call(rbind, done)
+    }))
 }
 
 # The rows of one setting take the place of its earlier ones in the file; those

@@ -39,9 +39,7 @@ has_tests <- function(name, pair) {
 # ---- runs ------------------------------------------------------------------
 
 features_run <- function(seed, name) {
-    file <- file.path(features_folder, paste0(
-        gsub("[^a-z0-9]+", "-", tolower(name)), "-", seed, ".rds"
-    ))
+    file <- run_file(name, seed, features_folder)
     if (file.exists(file)) return(readRDS(file))
     pair <- with_seed(seed, feature_generators()[[name]]())
     families <- feature_families()
@@ -115,8 +113,8 @@ features_table <- function(runs, first) {
     dir.create(features_folder, showWarnings = FALSE, recursive = TRUE)
     do.call(rbind, lapply(names(feature_generators()), function(name) {
         message("features: ", name)
-        all <- do.call(rbind, lapply(first - 1L + seq_len(runs), features_run,
-                                     name = name))
+        all <- do.call(rbind, on_all_cores(first - 1L + seq_len(runs),
+                                           features_run, name = name))
         do.call(rbind, lapply(unique(all$family), function(family) {
             features_means(all[all$family == family, ], all)
         }))
@@ -280,8 +278,8 @@ generator_rows <- function(table) {
 
 # ---- real arrays and time --------------------------------------------------
 
-# Ten pairs of seeds on 37 + 42 arrays of acute lymphoblastic leukaemia, the
-# probes that vary most: how many give the same edges within one.
+# Ten pairs of seeds and orders of rows on 37 + 42 arrays of acute lymphoblastic
+# leukaemia, the probes that vary most: how many give the same edges within one.
 array_rows <- function(d, trials = 10L) {
     arrays <- leukaemia_arrays(d)
     if (is.null(arrays)) return(NULL)
@@ -289,9 +287,11 @@ array_rows <- function(d, trials = 10L) {
         sum(vapply(seq_len(trials), function(trial) {
             found <- lapply(2L * trial - 0:1, function(seed) {
                 set.seed(seed)
-                fit <- suppressWarnings(run(arrays$x, arrays$y,
-                                            control = one_thread(),
-                                            progress = FALSE))
+                fit <- suppressWarnings(run(
+                    arrays$x[sample(nrow(arrays$x)), ],
+                    arrays$y[sample(nrow(arrays$y)), ],
+                    control = one_thread(), progress = FALSE
+                ))
                 do.call(paste, edges(fit)[1:2])
             })
             length(setdiff(found[[1L]], found[[2L]])) +
@@ -304,7 +304,10 @@ array_rows <- function(d, trials = 10L) {
                   paste("same within one edge in", agree, "of", trials), "",
                   at_least(agree, 0.9 * trials, paste(" of", trials)))
     }
-    rbind(row("kliep_auto()", kliep_auto), row("kliep_select()", kliep_select))
+    rbind(row("kliep_auto()", kliep_auto), row("kliep_select()", kliep_select),
+          row("kliep_select(repeats = 1)", function(...) {
+              kliep_select(..., repeats = 1)
+          }))
 }
 
 leukaemia_arrays <- function(d) {

@@ -513,15 +513,28 @@
     ];
     sides.forEach(function (side) { side.crowd = crowd(node, side.towards); });
     sides.sort(function (a, b) { return a.crowd - b.crowd; });
-    const free = sides.find(function (side) {
+    const free = sides.filter(function (side) {
       return !taken.some(function (box) {
         return side.box[0] < box[2] && box[0] < side.box[2] &&
           side.box[1] < box[3] && box[1] < side.box[3];
       });
     });
-    const chosen = free || (node.near ? sides[0] : null);
+    const chosen = free.find(inView) || (inStage(x, y) ? null : free[0]) ||
+      (node.near ? sides[0] : null);
     if (chosen) taken.push(chosen.box);
     return chosen;
+  }
+
+  // A name that the frame would cut is not drawn on that side. Variables that
+  // are out of view keep theirs until the view is moved.
+  function inView(side) {
+    return side.box[0] + camera.x >= 4 &&
+      side.box[2] + camera.x <= size.width - 4;
+  }
+
+  function inStage(x, y) {
+    return x + camera.x >= 0 && x + camera.x <= size.width &&
+      y + camera.y >= 0 && y + camera.y <= size.height;
   }
 
   // How much a name on this side would lie on the lines of its variable.

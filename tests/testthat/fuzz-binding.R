@@ -77,6 +77,10 @@ routines <- list(
     ), NULL),
     logistic_shuffles = list(matrix(rnorm(22 * 3), 22), c(1L, 2L),
                              cbind(1:12, 11:22), 1L, NULL),
+    beyond_features = list(
+        matrix(rnorm(22 * 9), 22), matrix(rnorm(22 * 18), 22),
+        list(from = 1:2, to = c(2L, 3L)), 1L
+    ),
     draw_gaussian = list(symmetric, 5L, 1),
     draw_diamond = list(symmetric, 5L, schedule, 1),
     draw_ising = list(coupling, 5L, schedule, 1),

@@ -116,7 +116,8 @@ test_that("wrong designs say what to do", {
     refused("confounded with `adjust` \\(age \\+ site\\)",
             adjust = ~ age + site,
             data = transform(cells, site = condition))
-    refused("these covariates tell", adjust = ~ donor, adjust_common = TRUE)
+    refused("these covariates determine", adjust = ~ donor,
+            adjust_common = TRUE)
     # Within conditions, what is nested in them can be taken off.
     nested <- samples_of_cells(adjust = ~ donor)
     expect_identical(nested$design$adjust$lost, c(x = 6L, y = 6L))

@@ -34,6 +34,18 @@ test_that("variables in rows are noticed by their names", {
                    class = "kliep_message_transposed")
 })
 
+test_that("kliep_auto() says once that variables may be in rows", {
+    seen <- 0
+    withCallingHandlers(
+        kliep_auto(named_rows(30), named_rows(30), n_perm = 19),
+        kliep_message_transposed = function(condition) {
+            seen <<- seen + 1
+            invokeRestart("muffleMessage")
+        }
+    )
+    expect_equal(seen, 1)
+})
+
 test_that("without names the shape gives the hint", {
     genes <- list(x = matrix(rnorm(60), 6), y = matrix(rnorm(48), 6))
     expect_error(fit(genes$x, genes$y), "`t(x)`", fixed = TRUE,
@@ -57,7 +69,7 @@ test_that("matrices of correlations and covariances are refused", {
     pair <- samples()
     expect_error(fit(cor(pair$x), pair$y), "`x` is a correlation matrix",
                  class = "kliep_error_type")
-    expect_error(fit(cor(pair$x), cor(pair$y)), "learned from observations",
+    expect_error(fit(cor(pair$x), cor(pair$y)), "observations themselves are",
                  class = "kliep_error_type")
     expect_error(fit(pair$x, 2 * cov(pair$y)), "`y` is a covariance matrix",
                  class = "kliep_error_type")
@@ -119,11 +131,14 @@ test_that("raw counts get a message, other whole numbers do not", {
 
 test_that("`lambda` and `s` of glmnet are named as what they are here", {
     pair <- samples()
-    for (fun in list(kliep_path, kliep_change, kliep_infer, kliep_select,
-                     kliep_test, kliep_stability)) {
+    for (fun in list(kliep_path, kliep_change, kliep_select, kliep_test,
+                     kliep_stability)) {
         expect_error(fun(pair$x, pair$y, lambda = 0.1), "is `lambda2`",
                      class = "kliep_error_dots")
     }
+    # No penalty decides what this one reports.
+    expect_error(kliep_infer(pair$x, pair$y, lambda = 0.1),
+                 "needs no penalty.*`lambda2`", class = "kliep_error_dots")
     expect_error(kliep_spec(lambda = 0.1), "is `lambda2`",
                  class = "kliep_error_dots")
     expect_error(kliep_spec_paper(lambda = 0.1), "is `lambda2`",

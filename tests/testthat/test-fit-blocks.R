@@ -127,6 +127,6 @@ test_that("wrong groups say what to do", {
     refused("does not go with solver = \"dual\"", solver = "dual")
     refused("`group_share` must be from 0 to 1: got 2", group_share = 2)
     expect_error(kliep_infer(pair$x, pair$y, penalty_groups = labels),
-                 "know nothing of `penalty_groups`",
+                 "do not use `penalty_groups`",
                  class = "kliep_error_penalty_groups")
 })

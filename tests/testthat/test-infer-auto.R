@@ -70,7 +70,7 @@ test_that("what is seen depends on values and tails", {
     seen <- look(counts, counts[60:1, ])
     expect_true(seen$counts)
     expect_match(say_seen(seen), "counts")
-    expect_match(say_features(seen), "Equal values share their mean rank")
+    expect_match(say_features(seen), "such as zeros, share their mean rank")
     expect_no_match(say_seen(seen), "zero")
     zeros <- look(counts * (counts > 4), counts[60:1, ] * (counts > 4))
     expect_match(say_seen(zeros), "[0-9]+ % of the values zero")
@@ -88,6 +88,9 @@ test_that("one table and a group will do, and nonsense will not", {
                  class = "kliep_error_argument")
     expect_error(kliep_auto(pair$x[1:9, ], pair$y),
                  class = "kliep_error_size")
+    expect_error(kliep_auto(pair$x, pair$y, spec = kliep_spec()),
+                 "chooses the features itself: got `spec`.*kliep_infer",
+                 class = "kliep_error_dots")
     expect_error(kliep_auto(pair$x, pair$y, features = feat_gaussian()),
                  "kliep_infer", class = "kliep_error")
 })

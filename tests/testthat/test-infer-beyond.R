@@ -7,6 +7,28 @@ spread_pair <- function(n = 300, d = 5) {
     list(x = x, y = matrix(stats::rnorm(n * d), n))
 }
 
+# The terms of an edge in plain R, the product first; with `n_x` less what
+# estimated ranks explain.
+hermite_terms <- function(z, n_x, from, to) {
+    of <- function(i, variable) power_values(hermite[[i]], z)[, variable]
+    explained <- function(i, j, own, other) {
+        parts <- vapply(seq_len(4 - i), function(k) {
+            integrated <- power_values(integral(derivative(hermite[[i]]),
+                                                hermite[[k]]), z)
+            center_within(integrated, n_x)[, own] *
+                mean(of(j, other) * of(k, own))
+        }, numeric(nrow(z)))
+        rowSums(parts)
+    }
+    i <- c(1, 1, 2, 2, 1, 3)
+    j <- c(1, 2, 1, 2, 3, 1)
+    mapply(function(i, j) {
+        term <- of(i, from) * of(j, to)
+        if (is.null(n_x)) return(term)
+        term - explained(i, j, from, to) - explained(j, i, to, from)
+    }, i, j)
+}
+
 test_that("dependence without correlation is found, and said", {
     set.seed(1)
     pair <- spread_pair()
@@ -59,8 +81,8 @@ test_that("where there are too many edges it is left out, and said", {
         list(x = matrix(0, n, d), y = matrix(0, n, d),
              variables = paste0("V", seq_len(d)))
     }
-    expect_false(is_beyond_reach(samples(30, 100)))
-    large <- samples(35, 100)
+    expect_false(is_beyond_reach(samples(330, 100)))
+    large <- samples(335, 100)
     expect_true(is_beyond_reach(large))
     q_value <- beyond_q_values(large, integer(), 19, kliep_control())
     expect_identical(q_value, rep(NA_real_, 4950))
@@ -104,13 +126,17 @@ test_that("what estimated ranks explain of a term is taken off", {
         feature_samples(list(x = z, y = z[n:1, ], variables = c("a", "b")),
                         feat_nonparanormal())$x
     }
+    # Without what the product explains of the others taken off.
+    terms_of <- function(z, n_x = NULL) hermite_terms(z, n_x, 1, 2)
+    apart <- function(terms) {
+        colMeans(terms[1:200, ]) - colMeans(terms[201:400, ])
+    }
     drawn <- replicate(300, {
         z <- rbind(draw(200), draw(200))
-        of <- function(terms) vapply(terms, stats::var, 0) / 100
-        terms <- hermite_terms(z)
-        cbind(apart = vapply(terms, function(term) {
-            mean(term[1:200]) - mean(term[-(1:200)])
-        }, 0), off = of(hermite_terms(z, 200)), plain = of(terms))
+        of <- function(terms) apply(terms, 2, stats::var) / 100
+        terms <- terms_of(z)
+        cbind(apart = apart(terms), off = of(terms_of(z, 200)),
+              plain = of(terms))
     })
     observed <- apply(drawn[, "apart", ], 1, stats::var)
     ratio <- observed / rowMeans(drawn[, "off", ])
@@ -118,10 +144,51 @@ test_that("what estimated ranks explain of a term is taken off", {
     # Terms of correlated scores vary far less than they seem to.
     expect_true(all(observed < 0.6 * rowMeans(drawn[, "plain", ])))
     z <- rbind(draw(200), draw(200))
-    plain <- hermite_terms(z)
-    off <- hermite_terms(z, 200)
-    apart <- function(term) mean(term[1:200]) - mean(term[201:400])
-    expect_equal(vapply(off, apart, 0), vapply(plain, apart, 0))
+    expect_equal(apart(terms_of(z, 200)), apart(terms_of(z)))
+})
+
+test_that("features of edges are those of plain R, with or without ranks", {
+    set.seed(8)
+    pair <- spread_pair(n = 40, d = 4)
+    samples <- list(x = pair$x, y = pair$y, variables = letters[1:4])
+    for (pooled in c(FALSE, TRUE)) {
+        model <- beyond_model(samples, pooled, kliep_control(threads = 1))
+        z <- model$values[, 1:4]
+        expect_identical(ncol(model$integrals), if (pooled) 0L else 24L)
+        pairs <- pair_from_index(c(5, 2))
+        got <- edge_features(model, c(5, 2))
+        for (k in 1:2) {
+            terms <- hermite_terms(z, if (!pooled) 40, pairs$from[k],
+                                   pairs$to[k])
+            product <- terms[, 1] - mean(terms[, 1])
+            rest <- apply(terms[, -1], 2, function(term) {
+                term - product * sum(term * product) / sum(product^2)
+            })
+            expect_equal(got$product[, k], product, tolerance = 1e-12)
+            expect_equal(got$beyond[, 5 * (k - 1) + 1:5], rest,
+                         tolerance = 1e-12)
+        }
+    }
+})
+
+test_that("it does not depend on how many edges are looked at together", {
+    set.seed(9)
+    pair <- spread_pair(n = 150, d = 5)
+    samples <- list(x = pair$x, y = pair$y, variables = letters[1:5])
+    drawn <- draw_layout_shuffles(layout_of(samples), 19, alike = TRUE)
+    of <- function(at_once) {
+        model <- beyond_model(samples, FALSE, kliep_control(threads = 1))
+        model$at_once <- at_once
+        null <- beyond_null(model, drawn)
+        list(null = null, p_value = grow_support(
+            model, list(members = integer(), products = 3L), null, 0.1
+        ))
+    }
+    known <- of(1e6)
+    # An edge joins the support, and is tested with itself left out.
+    expect_lte(min(p.adjust(known$p_value, "BH")), 0.1)
+    expect_equal(of(3 * 300 * 5), known)
+    expect_equal(of(1), known)
 })
 
 test_that("a second test is adjusted for what the first has found", {

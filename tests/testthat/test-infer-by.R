@@ -28,7 +28,7 @@ test_that("changes are found in the cell type that has them", {
     expect_identical(found$contrasts$units_x, c(12L, 12L))
     expect_equal(found$estimates$q_value,
                  p.adjust(found$estimates$p_value, "BH"))
-    expect_output(print(found), "changes in 1 of 2 parts")
+    expect_output(print(found), "edges?,\\s+in\\s+1\\s+of\\s+2\\s+parts")
     expect_output(print(found), "12 \\+ 12 units \\(donor\\)")
     # One cell type by itself is tested as two samples are.
     alone <- withr::with_seed(1, {

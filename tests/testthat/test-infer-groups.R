@@ -26,7 +26,8 @@ test_that("all pairs: planted changes, and the odd group", {
                         label(all_pairs$omnibus[all_pairs$omnibus$changed, ])))
     expect_identical(all_pairs$odd$group[which.max(all_pairs$odd$n_edges)],
                      "a")
-    expect_output(print(all_pairs), "It is `a` that\\s+differs in 2 edges")
+    expect_output(print(all_pairs),
+                  "`a` differs\\s+from\\s+all\\s+others\\s+in\\s+2 edges")
     expect_output(print(summary(all_pairs)), "over all contrasts")
 })
 
@@ -100,7 +101,7 @@ test_that("groups come from columns, and take designs", {
                  "three levels or more: got 2", class = "kliep_error_group")
     expect_error(compare(reference = "z"), "must be one of the groups",
                  class = "kliep_error_group")
-    expect_error(compare(top_variable = 3), "Choose them beforehand",
+    expect_error(compare(top_variable = 3), "Choose them first",
                  class = "kliep_error_argument")
     expect_error(edges(all_pairs, contrast = "a - b"),
                  "must be among .*: got `a - b`",

@@ -50,9 +50,13 @@ test_that("what time changes in both groups cancels", {
     truth <- (-cov2cor(treated) + cov2cor(common))[3, 4]
     own <- table[edge == "X3 X4", ]
     expect_true(own$lower < truth && truth < own$upper)
-    expect_output(print(found), "after less before")
+    expect_output(print(found), "after minus before")
     expect_identical(nrow(tidy(found)), 10L)
     expect_s3_class(autoplot(found), "ggplot")
+    for (type in c("pairs", "conditions")) {
+        expect_error(autoplot(found, type = type), "four samples",
+                     class = "kliep_error_type")
+    }
     expect_identical(nrow(summary(found)$tables[[2]]), 10L)
 })
 

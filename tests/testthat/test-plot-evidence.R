@@ -205,3 +205,24 @@ test_that("the label of the best point lies beside the curve", {
     expect_equal(crossed(data.frame(x = c(0, 0, 1), y = c(0, 1, 1)),
                          data.frame(x = 0, y = 1)), 0)
 })
+
+test_that("levels of mixed columns are named beside the observations", {
+    withr::local_seed(1)
+    draw <- function(slope) {
+        group <- sample(c("a", "b", "c"), 150, TRUE)
+        data.frame(group = factor(group), age = rnorm(150),
+                   size = rnorm(150) + slope * (group == "c"))
+    }
+    found <- kliep_infer(draw(2), draw(-2), feat_mixed(), n_perm = 19)
+    expect_gt(nrow(edges(found)), 0)
+    picture <- autoplot(found, type = "pairs", edge = c("group", "size"))
+    panel <- ggplot2::ggplot_build(picture)$layout$panel_params[[1]]
+    expect_equal(as.character(panel$x$get_labels()), c("a", "b", "c"))
+    # No line through the order of the alphabet.
+    expect_no_match(picture$labels$caption, "least squares")
+    shown <- report_edges(found, NULL)
+    graph <- report_graph(found, shown)
+    evidence <- report_evidence(found, shown, graph)
+    at <- match(c("group", "size"), graph$variables)
+    expect_equal(evidence$levels[at], list(c("a", "c"), character()))
+})

@@ -283,3 +283,8 @@ test_that("lambda2 marks a path and nothing else", {
     bars <- autoplot(fit, lambda2 = middle)
     expect_equal(layer_of(bars, "GeomVline")$data$xintercept, 0)
 })
+
+test_that("keys of modules are whole numbers", {
+    expect_equal(count_breaks(c(1, 2)), c(1, 2))
+    expect_equal(count_breaks(c(4, 31)), c(10, 20, 30))
+})

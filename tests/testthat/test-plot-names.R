@@ -5,6 +5,11 @@ test_that("names that fit are left alone, long ones lose their middle", {
     expect_equal(short_name(character()), character())
 })
 
+test_that("a name stays on one line", {
+    expect_equal(short_name(c("line\nbreak", "a\tb")), c("line break", "a b"))
+    expect_equal(edge_label("line\nbreak", "b"), "line break - b")
+})
+
 test_that("short names differ where the names do", {
     ids <- sprintf("ENSG%011d|protein_coding", c(141510, 141511, 12048, 7))
     short <- short_name(c(ids, ids[1]))

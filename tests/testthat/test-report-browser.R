@@ -314,6 +314,29 @@ test_that("narrow windows, both themes and print", {
     expect_no_complaints(browser)
 })
 
+test_that("names at the sides of a narrow graph are whole", {
+    browser <- the_browser()
+    withr::local_seed(8)
+    pair <- sim_gaussian(d = 12, n = 400, n_changed = 5, change = -0.8)
+    colnames(pair$x) <- colnames(pair$y) <- paste0("probe_set_", 1001:1012,
+                                                   "_at")
+    fit <- kliep_infer(pair$x, pair$y, n_perm = 19, progress = FALSE)
+    open_page(browser, report_of(fit), width = 390)
+    outside <- on_page(browser, paste0(
+        "(function () { const stage = document.getElementById('graph')",
+        ".getBoundingClientRect(); return Array.from(document",
+        ".querySelectorAll('#graph text:not([display=none])'))",
+        ".filter(function (name) { const box = name.getBoundingClientRect();",
+        "return box.width > 0 && (box.left < stage.left ||",
+        "box.right > stage.right); }).length; }())"
+    ))
+    expect_equal(outside, 0)
+    expect_gt(on_page(browser, paste0(
+        "document.querySelectorAll('#graph text:not([display=none])').length"
+    )), 3)
+    expect_no_complaints(browser)
+})
+
 test_that("2,000 edges and no edge are pages, too", {
     browser <- the_browser()
     withr::local_seed(3)

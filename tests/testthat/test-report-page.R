@@ -565,3 +565,12 @@ test_that("devices that were opened on the way are closed, and no others", {
     expect_identical(grDevices::dev.list(), with_mine)
     expect_identical(grDevices::dev.cur(), mine)
 })
+
+test_that("short cells of a table stay on one line, long ones may break", {
+    short <- data.frame(contrast = "b - a", n = 100L)
+    expect_match(report_table(short, "Few", search = FALSE),
+                 "<table class=\"tight\">", fixed = TRUE)
+    short$contrast <- strrep("name ", 10)
+    expect_match(report_table(short, "Few", search = FALSE), "<table>",
+                 fixed = TRUE)
+})

@@ -102,11 +102,69 @@ test_that("folds are of nearly equal size and follow the seed", {
     expect_false(identical(draw_folds(23, 17, 5), parts))
 })
 
+test_that("unless asked, folds follow from the observations alone", {
+    set.seed(1)
+    samples <- list(x = matrix(rnorm(23 * 3), 23),
+                    y = matrix(rnorm(17 * 3), 17))
+    divide <- function(samples) {
+        divide_samples(samples, list(repeats = NULL, folds = 5))
+    }
+    known <- divide(samples)
+    state <- .Random.seed
+    expect_identical(divide(samples), known)
+    expect_identical(.Random.seed, state)
+    expect_length(known, 10)
+    expect_length(unique(known), 10)
+    for (parts in known) {
+        expect_identical(parts$folds, 5)
+        expect_lte(diff(range(table(parts$x))), 1)
+        expect_lte(diff(range(table(parts$y))), 1)
+    }
+    # In another order every row stays in its fold.
+    at <- list(x = sample(23), y = sample(17))
+    moved <- divide(list(x = samples$x[at$x, ], y = samples$y[at$y, ]))
+    expect_identical(lapply(moved, `[[`, "x"),
+                     lapply(known, function(parts) parts$x[at$x]))
+    expect_identical(lapply(moved, `[[`, "y"),
+                     lapply(known, function(parts) parts$y[at$y]))
+    # The first column says no more than chance about the fold.
+    first <- vapply(known, function(parts) {
+        summary(stats::lm(samples$x[, 1] ~ factor(parts$x)))$r.squared
+    }, 0)
+    expect_lt(abs(mean(first) - 4 / 22), 0.12)
+})
+
+test_that("such folds are made of whole units and pairs", {
+    set.seed(2)
+    rows <- function(n) matrix(rnorm(n * 2), n)
+    samples <- list(x = rows(24), y = rows(24))
+    donors <- rep(1:12, each = 2)
+    divide <- function(design) {
+        divide_samples(c(samples, list(design = design)),
+                       list(repeats = NULL, folds = 3))
+    }
+    for (parts in divide(list(unit = list(x = donors, y = donors)))) {
+        for (side in c("x", "y")) {
+            together <- tapply(parts[[side]], donors, function(fold) {
+                length(unique(fold))
+            })
+            expect_true(all(together == 1))
+            expect_identical(as.vector(table(parts[[side]])), rep(8L, 3))
+        }
+    }
+    other <- sample(24)
+    for (parts in divide(list(pair = list(x = 1:24, y = other)))) {
+        expect_identical(parts$x[other], parts$y)
+    }
+})
+
 test_that("candidates are all combinations, each with its own grid", {
     pair <- select_pair(d = 4, n = 40)
     set.seed(1)
     chosen <- kliep_select(
         pair$x, pair$y, lambda1 = c(0.1, 1), nlambda = 5, folds = 2,
+        # With this no grid goes on.
+        lambda_min_ratio = 0.1,
         features = list(feat_gaussian(), cubic = feat_polynomial(3))
     )
     expect_identical(unique(chosen$scores$features), c("gaussian", "cubic"))
@@ -222,12 +280,11 @@ test_that("repeats are averaged, and small samples have several", {
     expect_equal(both$scores$se[1:5]^2,
                  (scores[[1]]$se^2 + scores[[2]]$se^2) / 2)
     several <- function(n) {
-        samples <- list(x = matrix(0, n, 1), y = matrix(0, 200, 1))
-        length(draw_repeats(layout_of(samples),
-                            list(repeats = NULL, folds = 2)))
+        samples <- list(x = matrix(rnorm(n), n), y = matrix(rnorm(500), 500))
+        length(divide_samples(samples, list(repeats = NULL, folds = 2)))
     }
     expect_identical(vapply(c(10, 37, 100, 500), several, 1L),
-                     c(5L, 3L, 1L, 1L))
+                     c(10L, 9L, 3L, 1L))
     expect_error(kliep_select(pair$x, pair$y, repeats = 0),
                  class = "kliep_error_repeats")
 })

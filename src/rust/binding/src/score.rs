@@ -5,7 +5,8 @@ use crate::guard::{guard, Failure, Result};
 use crate::run::run;
 use extendr_api::prelude::*;
 use kliepnet_core::inference::score::{
-    self, LogisticSettings, Moderated, Null, Pair, Scaled, Seen, Statistics, Units,
+    self, LogisticSettings, Moderated, Null, Pair, Polynomials, Scaled, Seen, Statistics, Units,
+    BEYOND_TERMS,
 };
 
 extendr_module! {
@@ -16,6 +17,7 @@ extendr_module! {
     fn neighbour_tests;
     fn logistic_tests;
     fn logistic_shuffles;
+    fn beyond_features;
 }
 
 /// Numbers from 1 as numbers from 0.
@@ -275,6 +277,36 @@ fn logistic_shuffles(
             score::logistic_shuffles(table, &sizes, &shuffles, monitor)
         })?;
         Ok(Robj::from(statistics))
+    })
+}
+
+/// The features of edges, pairs `from` and `to` counted from 1, of polynomials of all variables: a list of
+/// `beyond`, the terms of each edge side by side, and `product`. `integrals` is what estimated ranks
+/// explain, or has no columns.
+#[extendr]
+fn beyond_features(values: Robj, integrals: Robj, edges: Robj, threads: Robj) -> Robj {
+    guard(|| {
+        let fields = Fields::new(&edges, "edges")?;
+        let from = from_zero(&fields.integers("from")?, "from")?;
+        let to = from_zero(&fields.integers("to")?, "to")?;
+        if from.len() != to.len() {
+            return Err(Failure::argument("`from` and `to` differ in length"));
+        }
+        let pairs: Vec<(usize, usize)> = from.into_iter().zip(to).collect();
+        let (values, integrals) = (matrix(&values, "values")?, matrix(&integrals, "integrals")?);
+        let rows = values.nrows();
+        let features = run(count(&threads, "threads")?, &Robj::from(()), |monitor| {
+            Polynomials::new(values, integrals)?.features(&pairs, monitor)
+        })?;
+        let table = |values: &[f64], columns: usize| {
+            let by_column = ndarray::ArrayView2::from_shape((columns, rows), values);
+            let by_column = by_column.map_err(|wrong| Failure::argument(wrong.to_string()))?;
+            convert::matrix_for_r(by_column.reversed_axes())
+        };
+        named_list([
+            ("beyond", table(&features.beyond, BEYOND_TERMS * pairs.len())?),
+            ("product", table(&features.product, pairs.len())?),
+        ])
     })
 }
 

@@ -9,8 +9,8 @@ use super::sample::check_shuffles;
 use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::numerics::cholesky::Cholesky;
-use crate::numerics::tiles::{product, Panels};
-use ndarray::ArrayView2;
+use crate::numerics::tiles::{product, Panels, COLS};
+use ndarray::{s, ArrayView2};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -117,26 +117,65 @@ pub fn logistic_shuffles(
         return Err(Error::Argument("groups must cover the columns, and samples the rows".into()));
     }
     check_shuffles(shuffles, x_rows, rows)?;
-    let table = Standardised::new(table)?;
     let share = x_rows as f64 / rows as f64;
-    let weights = vec![share * (1.0 - share); rows];
-    monitor.start(shuffles.len());
-    let parts: Vec<Vec<f64>> = shuffles
-        .par_iter()
+    let residuals: Vec<Vec<f64>> = shuffles
+        .iter()
         .map(|shuffle| {
-            monitor.check()?;
             let mut residuals = vec![-share; rows];
             shuffle.iter().for_each(|row| residuals[*row] = 1.0 - share);
-            let one = |range: &Range<usize>| {
-                let columns: Vec<&[f64]> = range.clone().map(|k| table.column(k)).collect();
-                score(&columns, &weights, &residuals, None).statistic
-            };
-            let statistics = groups.ranges.iter().map(one).collect();
+            residuals
+        })
+        .collect();
+    let residuals = Panels::pack(shuffles.len(), rows, |k| &residuals[k], None);
+    let parts = groups.parts();
+    monitor.start(parts.len());
+    let parts: Vec<Vec<f64>> = parts
+        .par_iter()
+        .map(|part| {
+            monitor.check()?;
+            let ranges = &groups.ranges[part.clone()];
+            let statistics = shuffled_part(table, ranges, &residuals, (shuffles.len(), share))?;
             monitor.advance();
             Ok(statistics)
         })
         .collect::<Result<_>>()?;
-    Ok(parts.concat())
+    let by_group = parts.concat();
+    let count = shuffles.len();
+    let of = |shuffle: usize| by_group.iter().skip(shuffle).step_by(count).copied();
+    Ok((0..count).flat_map(of).collect())
+}
+
+/// The statistics of some groups in all shuffles, those of one group side by side. With nothing in the
+/// support, the information of a group is the same in all of them.
+fn shuffled_part(
+    table: ArrayView2<'_, f64>,
+    ranges: &[Range<usize>],
+    residuals: &Panels<COLS>,
+    (count, share): (usize, f64),
+) -> Result<Vec<f64>> {
+    let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else {
+        return Ok(Vec::new());
+    };
+    let (start, end) = (first.start, last.end);
+    let table = Standardised::new(table.slice(s![.., start..end]))?;
+    let weights = vec![share * (1.0 - share); table.rows];
+    let left = Panels::pack(table.columns, table.rows, |k| table.column(k), None);
+    let gradients = product(table.columns, count, &left, residuals);
+    let mut statistics = Vec::with_capacity(ranges.len() * count);
+    for range in ranges {
+        let own = range.start - start..range.end - start;
+        let columns: Vec<&[f64]> = own.clone().map(|k| table.column(k)).collect();
+        let factor = information(&columns, &weights);
+        let one = |shuffle: usize| {
+            let Some(factor) = &factor else { return f64::NAN };
+            let mut scaled: Vec<f64> =
+                own.clone().map(|k| gradients[k * count + shuffle]).collect();
+            factor.solve_lower(&mut scaled);
+            scaled.iter().map(|value| value * value).sum()
+        };
+        statistics.extend((0..count).map(one));
+    }
+    Ok(statistics)
 }
 
 /// The columns of each group, and which groups are in the support.
@@ -414,21 +453,8 @@ fn score(
     units: Option<&RowUnits<'_>>,
 ) -> Outcome {
     let size = projected.len();
-    let inner = |f: &[f64], g: &[f64]| f.iter().zip(g).map(|(f, g)| f * g).sum::<f64>();
     let gradient: Vec<f64> = projected.iter().map(|f| inner(f, residuals)).collect();
-    let mut information = vec![0.0; size * size];
-    for (k, f) in projected.iter().enumerate() {
-        let weighted: Vec<f64> = f.iter().zip(weights).map(|(f, w)| f * w).collect();
-        for (l, g) in projected[..=k].iter().enumerate() {
-            information[k * size + l] = inner(&weighted, g);
-        }
-    }
-    // What the support or the rest of the group explains has nothing left to test.
-    let least = LEAST_LEFT * weights.iter().sum::<f64>();
-    let own = |k: usize| information[k * size + k];
-    let Some(factor) = Cholesky::new(&information, size).filter(|factor| {
-        (0..size).all(|k| factor.pivot(k).powi(2) > least.max(LEAST_LEFT * own(k)))
-    }) else {
+    let Some(factor) = information(projected, weights) else {
         return Outcome::unknown(size);
     };
     let mut estimate = gradient.clone();
@@ -446,6 +472,28 @@ fn score(
         column[k].sqrt()
     };
     Outcome { statistic, estimate, error: (0..size).map(error).collect() }
+}
+
+/// Of the columns of one group. What the support or the rest of the group explains has nothing left to
+/// test: `None`.
+fn information(projected: &[&[f64]], weights: &[f64]) -> Option<Cholesky> {
+    let size = projected.len();
+    let mut information = vec![0.0; size * size];
+    for (k, f) in projected.iter().enumerate() {
+        let weighted: Vec<f64> = f.iter().zip(weights).map(|(f, w)| f * w).collect();
+        for (l, g) in projected[..=k].iter().enumerate() {
+            information[k * size + l] = inner(&weighted, g);
+        }
+    }
+    let least = LEAST_LEFT * weights.iter().sum::<f64>();
+    let own = |k: usize| information[k * size + k];
+    Cholesky::new(&information, size).filter(|factor| {
+        (0..size).all(|k| factor.pivot(k).powi(2) > least.max(LEAST_LEFT * own(k)))
+    })
+}
+
+fn inner(f: &[f64], g: &[f64]) -> f64 {
+    f.iter().zip(g).map(|(f, g)| f * g).sum()
 }
 
 impl Outcome {

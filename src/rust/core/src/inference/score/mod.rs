@@ -6,7 +6,7 @@
 //! each other; `shuffles` gives their null without tables. `neighbours` is another test of the same
 //! edges, by regressions of every variable on the others. `units` adds the influences of observations
 //! that belong together up before they are squared. `logistic` does for a table of any features what
-//! `edges` does for products.
+//! `edges` does for products, and `beyond` makes such tables of what correlations do not show.
 
 mod special;
 mod student;
@@ -25,8 +25,10 @@ mod shuffles;
 mod lasso;
 mod neighbours;
 
+mod beyond;
 mod logistic;
 
+pub use beyond::{BeyondFeatures, Polynomials, BEYOND_TERMS};
 pub use edges::{score_edges, ScoreTests};
 pub use logistic::{logistic_shuffles, logistic_tests, LogisticSettings, LogisticTests};
 pub use moderate::{moderate, Moderated, Statistics};
