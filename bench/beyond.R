@@ -65,8 +65,7 @@ beyond_table <- function(settings) {
         message("beyond: ", settings$setting[k])
         runs <- do.call(rbind, parallel::mclapply(
             beyond_seeds + seq_len(settings$runs[k]) - 1L, beyond_run,
-            setting = settings[k, ], mc.preschedule = FALSE,
-            mc.cores = parallel::detectCores()
+            setting = settings[k, ], mc.cores = parallel::detectCores()
         ))
         data.frame(
             setting = settings$setting[k], changed = settings$changed[k],
