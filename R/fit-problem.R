@@ -1,11 +1,13 @@
 # A problem is a specification that knows its variables: what is fitted to one
 # set of observations after another, here in Rust.
 
-# A path, from what users give.
-fit_spec <- function(spec, found, progress, call) {
+# A path, from what users give. It ends with the step at which `most_edges` have
+# been detected, where these are given.
+fit_spec <- function(spec, found, progress, call, most_edges = NULL) {
     samples <- as_samples(found, spec$features)
     notice_samples(found, samples, spec$features)
     problem <- new_problem(spec, samples)
+    problem$most_edges <- most_edges
     path <- fit_problem(problem, samples, call,
                         if (progress) progress_bar("Fitting the path"))
     with_samples(path, samples, found$conditions)
@@ -55,8 +57,10 @@ problem_settings <- function(problem, samples) {
     spec <- problem$spec
     n_factors <- n_factors_of(spec$features, length(problem$variables))
     groups <- block_numbers(spec$penalty_groups, problem$variables)
-    c(rust_settings(spec, n_factors, observations_of(samples)),
-      list(penalty_groups = groups))
+    settings <- c(rust_settings(spec, n_factors, observations_of(samples)),
+                  list(penalty_groups = groups))
+    settings["most_edges"] <- list(problem$most_edges)
+    settings
 }
 
 observations_of <- function(samples) {

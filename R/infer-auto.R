@@ -55,10 +55,15 @@ kliep_auto <- function(x, y = NULL, fdr = 0.1, level = 0.95, n_perm = 49,
                "kliep_auto")
     how <- check_inference(fdr, level, n_perm, progress)
     seen <- look_at_samples(found)
-    features <- if (seen$mixed) feat_mixed() else
-        if (seen$two_valued) feat_ising() else feat_nonparanormal()
-    spec <- kliep_spec(features, control = control)
+    spec <- kliep_spec(suitable_features(list(seen)), control = control)
     new_auto(test_all_edges(found, spec, how, call), seen)
+}
+
+# The features for all comparisons of which these are the facts.
+suitable_features <- function(seen) {
+    of_all <- function(what) vapply(seen, `[[`, NA, what)
+    if (any(of_all("mixed"))) return(feat_mixed())
+    if (all(of_all("two_valued"))) feat_ising() else feat_nonparanormal()
 }
 
 stop_chosen_features <- function(given) {

@@ -33,7 +33,8 @@
 #'   w_g^2}{ sum_g w_g D_g / sum_g w_g^2} with \eqn{w_g = g - (K + 1) / 2}; its
 #'   standard error divides the variance of every \eqn{D_g} between both groups
 #'   as their sizes do, which is right where nothing differs. It is referred to
-#'   the shuffles of the contrasts.
+#'   the shuffles of the contrasts. Edges with several coefficients (see
+#'   [feat_mixed()]) have no trend.
 #'
 #' An edge that is reported in every contrast of one group, always with the same
 #' sign as seen from this group, and in no other contrast, indicates that this
@@ -187,10 +188,7 @@ contrast_samples <- function(found, contrast, dots) {
 group_spec <- function(spec, samples) {
     rest <- samples[[1L]]$rest
     if (is.null(spec) && is.null(rest$features)) {
-        two <- all(vapply(samples, function(found) {
-            look_at_samples(found)$two_valued
-        }, NA))
-        spec <- kliep_spec(if (two) feat_ising() else feat_nonparanormal())
+        spec <- kliep_spec(suitable_features(lapply(samples, look_at_samples)))
     }
     as_spec(spec, rest)
 }
@@ -294,6 +292,8 @@ trend_table <- function(fits, table, levels) {
     own <- variance %*% (weight[other]^2 * n_base / (n + n_base))
     common <- variance %*% (n / (n + n_base)) / length(with)
     se <- sqrt(drop(own + weight[base]^2 * common)) / size
+    # Edges with several coefficients have a norm, and no slope.
+    slope[is.na(se)] <- NA
     p <- trend_p(slope / se, fits[with])
     data.frame(trend = slope, se_trend = se, p_trend = p,
                q_trend = stats::p.adjust(p, "BH"))
@@ -331,18 +331,20 @@ group_profiles <- function(fits, table) {
 }
 
 # In how many edges one group differs from all others: reported in each of its
-# contrasts, with one sign seen from it, and in no other.
+# contrasts, with one sign seen from it, and in no other. Edges with several
+# coefficients have no sign.
 odd_groups <- function(estimates, table) {
     edges <- nrow(estimates) / nrow(table)
     changed <- matrix(estimates$changed, edges)
     sign <- matrix(sign(estimates$estimate), edges)
+    unsigned <- rowSums(matrix(!is.na(estimates$se), edges)) == 0
     groups <- setdiff(unique(c(table$x, table$y)), "rest")
     count <- vapply(groups, function(group) {
         own <- table$x == group | table$y == group
         if (sum(own) < 2L) return(NA_integer_)
         seen <- sweep(sign, 2L, ifelse(table$x == group, 1, -1), "*")
         seen <- seen[, own, drop = FALSE]
-        one <- abs(rowSums(seen)) == sum(own)
+        one <- unsigned | abs(rowSums(seen)) == sum(own)
         odd <- one & rowSums(!changed[, own, drop = FALSE]) == 0 &
             rowSums(changed[, !own, drop = FALSE]) == 0
         sum(odd)

@@ -168,7 +168,7 @@ find_interaction <- function(cells, spec, how) {
         part$chosen$support[c("from", "to")]
     })))
     direct <- direct_difference(parts, support, control)
-    near <- nodewise_difference(parts, cells)
+    near <- nodewise_difference(parts)
     p_direct <- p_from_null(direct$z, null)
     p_nodewise <- p_from_null(near$z, null)
     combined <- combine_p_values(p_direct, p_nodewise)
@@ -210,8 +210,7 @@ direct_difference <- function(parts, support, control) {
     fitted <- tabulate(c(support$from, support$to), d)
     fitted <- fitted[pairs$from] + fitted[pairs$to]
     each <- Map(function(one, part) {
-        left <- freedom_left(fitted, fitted,
-                             lapply(part$near[c("x", "y")], `[[`, "values"))
+        left <- freedom_left(fitted, fitted, part$near$effective)
         scale <- one$information^2
         list(numerator = one$numerator / one$information,
              variance = one$variance / scale / left^2,
@@ -224,17 +223,18 @@ direct_difference <- function(parts, support, control) {
 }
 
 # The same by debiased partial correlations.
-nodewise_difference <- function(parts, cells) {
+nodewise_difference <- function(parts) {
     pairs <- pair_from_index(seq_along(parts$x$near$partial_x))
     of_both <- function(size) (size[pairs$from] + size[pairs$to]) / 2
-    each <- Map(function(part, one) {
+    each <- lapply(parts, function(part) {
         near <- part$near
-        left <- freedom_left(of_both(near$sizes_x), of_both(near$sizes_y), one)
+        left <- freedom_left(of_both(near$sizes_x), of_both(near$sizes_y),
+                             near$effective)
         # Regressions give them the sign of the precision matrix.
         list(numerator = near$partial_y - near$partial_x,
              variance = near$variance / left^2, model = near$model / left^2,
              freedom = near$freedom)
-    }, parts, cells)
+    })
     moderated <- rust_moderate_tests(difference_tests(each$x, each$y))
     list(z = moderated$z, se = sqrt(moderated$variance),
          change_x = each$x$numerator, change_y = each$y$numerator,

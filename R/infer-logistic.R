@@ -234,7 +234,9 @@ off_scale <- function(table, stack, n_x, slopes, columns) {
     square <- center_within(stack^2, n_x)
     for (place in seq_along(slopes)) {
         at <- columns[[place]]
-        known <- which(!is.na(at))
+        # Columns of variables that are not scaled have no slopes.
+        known <- which(!is.na(at) & (slopes[[place]]$center != 0 |
+                                         slopes[[place]]$scale != 0))
         by <- function(slope) rep(slope[known], each = nrow(stack))
         own <- function(values) unname(values[, at[known], drop = FALSE])
         table[, known] <- table[, known] -
@@ -339,8 +341,9 @@ group_z <- function(groups) {
 # first `n_x` rows are those of x. `sizes` are the columns of each group. Those
 # of the support are referred to F, since they are fitted, the others to
 # chi-square. What is fitted makes residuals smaller than they are, by the share
-# of the rows that it uses up, and statistics larger (Sur, Chen and Candes,
-# 2019). NULL where the columns of the support depend on each other.
+# of the rows that it uses up, or of what rows of units are worth, and
+# statistics larger (Sur, Chen and Candes, 2019). NULL where the columns of the
+# support depend on each other.
 logistic_tests <- function(table, n_x, sizes, support, control,
                            on_progress = NULL, units = NULL, firth = FALSE) {
     fitted <- sum(sizes[support])
@@ -354,8 +357,14 @@ logistic_tests <- function(table, n_x, sizes, support, control,
                                  on_progress)
     if (is.null(tests)) return(NULL)
     inside <- seq_along(sizes) %in% support
-    left <- max(1, nrow(table) - 1 - fitted)
-    share <- left / (nrow(table) - 1)
+    n <- nrow(table)
+    if (!is.null(units) && fitted > 0) {
+        settings["units"] <- list(NULL)
+        rows <- rust_logistic_tests(table, n_x, as.integer(sizes), settings)
+        n <- effective_size(n, units, tests$se^2 / rows$se^2)
+    }
+    left <- max(1, n - 1 - fitted)
+    share <- left / (n - 1)
     statistic <- share * tests$statistic
     log_p <- ifelse(
         inside,

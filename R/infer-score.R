@@ -202,30 +202,55 @@ global_p_value <- function(null) {
     mean(best <= best[1L])
 }
 
-# What is left of a z where the variances of both samples lose a degree of
-# freedom for every coefficient that was fitted to the variables of its edge.
-freedom_left <- function(lost_x, lost_y, samples) {
-    n <- c(nrow(samples$x), nrow(samples$y))
+# What is left of a z where the variances of both samples, of `n` observations
+# each, lose a degree of freedom for every coefficient that was fitted to the
+# variables of its edge.
+freedom_left <- function(lost_x, lost_y, n) {
     share <- function(lost, n) 1 / (n - pmin(lost, n / 2))
     sqrt(sum(1 / n) / (share(lost_x, n[1L]) + share(lost_y, n[2L])))
+}
+
+# How many independent observations both samples are worth.
+effective_sizes <- function(scaled, units, control) {
+    n <- c(nrow(scaled$x$values), nrow(scaled$y$values))
+    if (is.null(units)) return(n)
+    variance <- function(units) {
+        score_edges(scaled, no_factors(), control, units = units)$variance
+    }
+    effect <- variance(units) / variance(NULL)
+    c(effective_size(n[1L], units$x, effect),
+      effective_size(n[2L], units$y, effect))
+}
+
+# Variances between units are larger than those of rows by as much as rows of a
+# unit repeat each other: the design effect, here its median over tests. Units
+# whose rows are alike count once, and independent rows each.
+effective_size <- function(n, units, effect) {
+    min(n, max(n / stats::median(effect, na.rm = TRUE), n_distinct(units)))
 }
 
 # ---- which support ---------------------------------------------------------
 
 # Supports come from here. A selection that takes in too much makes a good
-# screen.
+# screen. It ends with twice the edges of the largest support that is tried: its
+# dense end, which would take most of the time, has none of them.
 screening_path <- function(scaled, control, progress = FALSE) {
     # What there is to say of the samples has been said.
     quietly <- function(path) {
         suppressMessages(suppressWarnings(path, classes = "kliep_warning"),
                          classes = "kliep_message")
     }
-    quietly(kliep_path(
-        scaled$x$values, scaled$y$values, lambda1 = 0.1,
-        direction = "symmetric", normalizer = "gaussian", nlambda = 60L,
-        standardize = "none", control = control, progress = progress
-    ))
+    spec <- kliep_spec(lambda1 = 0.1, direction = "symmetric",
+                       normalizer = "gaussian", nlambda = 60L,
+                       standardize = "none", control = control)
+    found <- take_samples(scaled$x$values, scaled$y$values, list())
+    most <- largest_support(nrow(scaled$x$values), nrow(scaled$y$values))
+    quietly(fit_spec(spec, found, progress, NULL,
+                     2 * ceiling(min(most, max(support_sizes)))))
 }
+
+# The most edges of a support, by the numbers of observations.
+largest_support <- function(n_x, n_y) max(1, 0.75 * min(n_x, n_y))
 
 # Sizes that are tried, in edges.
 support_sizes <- c(0, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 60,
@@ -278,10 +303,12 @@ is_enough <- function(best, given, cut) {
 score_given <- function(scaled, null, control, level = 0.1,
                         layout = design_layout(NULL, nrow(scaled$x$values),
                                                nrow(scaled$y$values))) {
+    sizes <- effective_sizes(scaled, layout$added, control)
     list(
-        most = max(1, 0.75 * min(layout$n_x, layout$n_y)),
+        most = largest_support(layout$n_x, layout$n_y),
         test = function(support) {
-            test_support(scaled, support, null, control, level, layout$added)
+            test_support(scaled, support, null, control, level, layout$added,
+                         sizes)
         },
         pairs = pair_from_index,
         bulk = TRUE
@@ -295,14 +322,14 @@ found_outside <- function(best, given) {
 }
 
 # The tests given a support, and what they find.
-test_support <- function(scaled, support, null, control, level,
-                         units = NULL) {
+test_support <- function(scaled, support, null, control, level, units = NULL,
+                         sizes = effective_sizes(scaled, units, control)) {
     tests <- score_edges(scaled, support, control, units = units)
     if (is.null(tests)) return(NULL)
     pairs <- pair_from_index(seq_along(tests$numerator))
     fitted <- tabulate(c(support$from, support$to), ncol(scaled$x$values))
     fitted <- fitted[pairs$from] + fitted[pairs$to]
-    left <- freedom_left(fitted, fitted, lapply(scaled, `[[`, "values"))
+    left <- freedom_left(fitted, fitted, sizes)
     z <- tests$moderated$z * left
     p_value <- p_from_null(z, null)
     list(support = support, tests = tests, z = z,
@@ -343,8 +370,9 @@ neighbour_tests <- function(samples, control, on_progress = NULL,
     tests$delta <- deltas[tests$chosen]
     pairs <- pair_from_index(seq_along(tests$partial_x))
     of_both <- function(size) (size[pairs$from] + size[pairs$to]) / 2
+    tests$effective <- effective_sizes(tests[c("x", "y")], units, control)
     left <- freedom_left(of_both(tests$sizes_x), of_both(tests$sizes_y),
-                         samples)
+                         tests$effective)
     tests <- bound_partials(tests)
     tests$z <- tests$moderated$z * left
     tests$se <- sqrt(tests$moderated$variance) / left

@@ -11,7 +11,7 @@ rate_curves <- function(model, edges, support, at, half) {
     pairs <- model$pairs
     variables <- sort(unique(unlist(pairs[c(edges, support), ])))
     part <- model$among(variables)
-    part$lags <- model$lags
+    part[c("lags", "dependence")] <- model[c("lags", "dependence")]
     number <- function(columns) {
         edge_number(lapply(pairs[columns, ], match, variables))
     }

@@ -10,8 +10,9 @@
 # toward(columns), those that all edges give these; hessian(columns), the
 # symmetric part that screens; and curvature(columns, rates), what the noise in
 # the moments themselves adds, for blocks inside. `smoother` is the matrix that
-# smooths the moments of blocks: what it leaves is noise. `lags` are the
-# autocovariances of rows, for what blocks have in common with the next ones.
+# smooths the moments of blocks: what it leaves is noise. Slopes and noise are
+# those of blocks without what they have in common with the next ones, and
+# `lags` has the autocovariances of rows that this leaves.
 
 # ---- windows ---------------------------------------------------------------
 
@@ -60,105 +61,51 @@ noise_left <- function(moments, smoother) {
     (moments - smoother %*% moments) / sqrt(pmax(kept, 1e-3))
 }
 
-# What rows have in common with the next ones, over many edges: the
-# autocovariances of products of variables, with what drifts taken off, up to
-# the length of a block. A smoother takes the same off every lag, in proportion
-# to the sum of all of them, which is put back.
-serial_lags <- function(values, blocks, smoother) {
-    products <- some_products(values, 300L)
-    means <- unname(rowsum(products, blocks$unit)) / blocks$size
-    left <- products - (smoother %*% means)[blocks$unit, , drop = FALSE]
-    left <- left / rep(sqrt(pmax(colMeans(left^2), 1e-300)), each = nrow(left))
-    n <- nrow(left)
-    most <- min(max(blocks$size), n %/% 10L)
-    lags <- vapply(seq_len(most), function(lag) {
-        sum(left[seq_len(n - lag), ] * left[-seq_len(lag), ]) / length(left)
-    }, 1)
-    taken <- sum(2 * diag(smoother) - blocks$size *
-                     drop(smoother^2 %*% (1 / blocks$size))) / n
-    all <- (1 + 2 * sum(lags)) / max(0.5, 1 - (2 * most + 1) * taken)
-    lags <- c(1, lags) + taken * max(all, 0)
-    structure(lags, left = share_left(lags, blocks, smoother))
-}
-
-# Products of at most `most` pairs, of neighbours first.
-some_products <- function(values, most) {
-    d <- ncol(values)
-    apart <- seq_len(min(d %/% 2L, max(1L, most %/% d)))
-    do.call(cbind, lapply(apart, function(step) {
-        values * values[, (seq_len(d) + step - 1L) %% d + 1L, drop = FALSE]
-    }))
-}
-
-# By how much the variance of a sum of rows with the weights of a window exceeds
-# the sum of the variances of its blocks.
-serial_factor <- function(lags, window, blocks) {
-    if (length(lags) < 2L) return(1)
-    rows <- (window$slope / blocks$size)[blocks$unit]
-    n <- length(rows)
-    at <- seq_along(lags)[-1L] - 1L
-    shared <- vapply(at, function(lag) {
-        sum(rows[seq_len(n - lag)] * rows[-seq_len(lag)])
-    }, 1) / sum(rows^2)
-    of_sum <- lags[1L] + 2 * sum(shared * lags[-1L])
-    of_blocks <- max(block_variance(lags, blocks), 0.1 * lags[1L])
-    max(1, of_sum / of_blocks / attr(lags, "left"))
-}
-
-# Of the mean of a block, in units of that of independent rows: within a block
-# of b rows there are b - k pairs at lag k.
-block_variance <- function(lags, blocks) {
-    at <- seq_along(lags)[-1L] - 1L
-    lags[1L] + 2 * sum(pmax(1 - at / mean(blocks$size), 0) * lags[-1L])
-}
-
-# What a smoother leaves of the variance of blocks, of which each depends on the
-# next, as a share of what it leaves of independent ones.
-share_left <- function(lags, blocks, smoother) {
-    variance <- block_variance(lags, blocks)
-    next_one <- (sum(c(1, rep(2, length(lags) - 1L)) * lags) / variance - 1) / 2
-    next_one <- min(max(next_one, 0), 0.45)
-    count <- nrow(smoother)
-    near <- abs(outer(seq_len(count), seq_len(count), `-`)) == 1
-    left <- diag(count) - smoother
-    sum(left * (left %*% (diag(count) + next_one * near))) / sum(left^2)
-}
-
 # Local lines over half of the span.
 drift_smoother <- function(blocks) line_weights(blocks$time, blocks$time, 1 / 4)
 
 # ---- Gaussian features -----------------------------------------------------
 
-# `products` are the block means of all products, `squares` those of squares.
-gaussian_model <- function(values, blocks, smoother = drift_smoother(blocks)) {
-    d <- ncol(values)
-    upper <- upper.tri(diag(d))
+# `removed` is the share of rows that went into the means that were taken off.
+gaussian_model <- function(values, blocks, removed = 0,
+                           smoother = drift_smoother(blocks)) {
+    level <- block_moments(values, blocks)
+    persistence <- gaussian_persistence(values, level, blocks, smoother,
+                                        removed)
+    free <- free_moments(values, level, persistence, blocks)
+    model <- new_gaussian_model(level, free, blocks, smoother)
+    model$persistence <- persistence$products
+    with_dependence(model, values, smoother)
+}
+
+# The means of blocks: `products` of all pairs, and `squares`.
+block_moments <- function(values, blocks) {
+    upper <- upper.tri(diag(ncol(values)))
     rows <- split(seq_len(nrow(values)), blocks$unit)
     moments <- lapply(unname(rows), function(at) {
         crossprod(values[at, , drop = FALSE]) / length(at)
     })
     bind <- function(part) do.call(rbind, lapply(moments, part))
-    model <- new_gaussian_model(bind(function(moment) moment[upper]),
-                                bind(diag), blocks, smoother)
-    model$lags <- serial_lags(values, blocks, smoother)
-    model
+    list(products = bind(function(moment) moment[upper]), squares = bind(diag))
 }
 
-new_gaussian_model <- function(products, squares, blocks, smoother) {
-    model <- list(pairs = pair_from_index(seq_len(ncol(products))),
-                  blocks = blocks, products = products, squares = squares,
-                  smoother = smoother,
-                  left = list(products = noise_left(products, smoother),
-                              squares = noise_left(squares, smoother)))
-    model$moments <- function(edges) products[, edges, drop = FALSE]
+# `level` has block_moments(), and `free` the same without what blocks have in
+# common.
+new_gaussian_model <- function(level, free, blocks, smoother) {
+    model <- list(pairs = pair_from_index(seq_len(ncol(level$products))),
+                  blocks = blocks, level = level, free = free,
+                  left = lapply(free, noise_left, smoother))
+    model$moments <- function(edges) level$products[, edges, drop = FALSE]
     model$local <- function(window) gaussian_local(model, window)
     # Rates depend on the variables of the support and of the edge alone.
     model$among <- function(variables) {
         inside <- model$pairs$from %in% variables &
             model$pairs$to %in% variables
-        new_gaussian_model(products[, inside, drop = FALSE],
-                           squares[, variables, drop = FALSE], blocks,
-                           smoother)
+        only <- function(moments) {
+            list(products = moments$products[, inside, drop = FALSE],
+                 squares = moments$squares[, variables, drop = FALSE])
+        }
+        new_gaussian_model(only(level), only(free), blocks, smoother)
     }
     model
 }
@@ -172,7 +119,7 @@ gaussian_local <- function(model, window) {
     pairs <- model$pairs
     noise <- correlation_noise(model$left, pairs, correlation)
     r <- correlation$matrix
-    sums <- lapply(model[c("products", "squares")], function(moments) {
+    sums <- lapply(model$free, function(moments) {
         crossprod(window$slope, moments)
     })
     list(
@@ -195,8 +142,8 @@ gaussian_local <- function(model, window) {
 # The correlations by the weights of a window, and the scales of variables.
 window_correlation <- function(model, weight) {
     pairs <- model$pairs
-    scale <- 1 / sqrt(drop(crossprod(weight, model$squares)))
-    edges <- drop(crossprod(weight, model$products)) *
+    scale <- 1 / sqrt(drop(crossprod(weight, model$level$squares)))
+    edges <- drop(crossprod(weight, model$level$products)) *
         scale[pairs$from] * scale[pairs$to]
     # Rounding, and blocks without any spread.
     edges <- pmin(pmax(edges, -0.999), 0.999)
@@ -270,17 +217,20 @@ gaussian_curvature <- function(local, inside, columns, rates) {
 
 # Products of spins, with what the spins by themselves explain taken off, so
 # that fields may drift as they like.
-spin_model <- function(values, blocks, smoother = drift_smoother(blocks)) {
-    model <- new_spin_model(values, blocks, smoother)
-    model$lags <- serial_lags(values, blocks, smoother)
-    model
+spin_model <- function(values, blocks, removed = 0,
+                       smoother = drift_smoother(blocks)) {
+    d <- ncol(values)
+    model <- new_spin_model(values, numeric(d * (d - 1) / 2), blocks, smoother)
+    table <- free_of_fields(model, rep(1 / nrow(values), nrow(values)))
+    persistence <- table_persistence(table, blocks, smoother)
+    model <- new_spin_model(values, persistence, blocks, smoother)
+    with_dependence(model, values, smoother)
 }
 
-new_spin_model <- function(values, blocks, smoother) {
-    d <- ncol(values)
-    pairs <- pair_from_index(seq_len(d * (d - 1) / 2))
+new_spin_model <- function(values, persistence, blocks, smoother) {
+    pairs <- pair_from_index(seq_along(persistence))
     model <- list(pairs = pairs, blocks = blocks, values = values,
-                  smoother = smoother)
+                  persistence = persistence, smoother = smoother)
     model$moments <- function(edges) {
         at <- pairs[edges, ]
         rowsum(values[, at$from, drop = FALSE] * values[, at$to, drop = FALSE],
@@ -288,7 +238,9 @@ new_spin_model <- function(values, blocks, smoother) {
     }
     model$local <- function(window) spin_local(model, window)
     model$among <- function(variables) {
-        new_spin_model(values[, variables, drop = FALSE], blocks, smoother)
+        inside <- pairs$from %in% variables & pairs$to %in% variables
+        new_spin_model(values[, variables, drop = FALSE],
+                       persistence[inside], blocks, smoother)
     }
     model
 }
@@ -299,7 +251,9 @@ spin_local <- function(model, window) {
     size <- model$blocks$size
     rows <- (window$weight / size)[unit]
     table <- free_of_fields(model, rows)
-    means <- unname(rowsum(table, unit)) / size
+    means <- carry_over(unname(rowsum(table, unit)) / size,
+                        function(at) table[at, , drop = FALSE],
+                        model$persistence, model$blocks)
     within <- unit %in% window$inside
     inner <- table[within, , drop = FALSE]
     covariance <- function(columns) {

@@ -74,7 +74,8 @@ unit_time <- function(time) {
 drift_halves <- c(2, 1 / 4, 1 / 8)
 
 # Every variable less its mean at that time, in units of its standard deviation
-# at that time: both are smoothed by a local line. `drift` has them on a grid.
+# at that time: both are smoothed by a local line. `drift` has them on a grid,
+# and `removed` is the share of rows that go into the means.
 # Rows that depend on each other wander by themselves: to take that off as if
 # it were drift would leave products that depend on each other over all of the
 # width, so that a variable has the widest line that predicts as well.
@@ -82,8 +83,7 @@ remove_drift <- function(values, time, halves = drift_halves) {
     grid <- seq(0, 1, length.out = 101L)
     lines <- lapply(halves, function(half) line_weights(time, grid, half))
     unit <- wandering_blocks(values, time)
-    smooth <- function(table) {
-        chosen <- choose_lines(table, unit, time, halves)
+    smooth <- function(table, chosen) {
         vapply(seq_len(ncol(table)), function(column) {
             drop(lines[[chosen[column]]] %*% table[, column])
         }, numeric(length(grid)))
@@ -93,12 +93,17 @@ remove_drift <- function(values, time, halves = drift_halves) {
             stats::approx(grid, column, time)$y
         })
     }
-    center <- smooth(values)
+    chosen <- choose_lines(values, unit, time, halves)
+    center <- smooth(values, chosen)
     values <- values - at_rows(center)
     # A local line may fall below zero, where no variance is.
     least <- rep(0.1 * colMeans(values^2), each = length(grid))
-    spread <- sqrt(pmax(smooth(values^2), least))
+    squares <- values^2
+    spread <- smooth(squares, choose_lines(squares, unit, time, halves))
+    spread <- sqrt(pmax(spread, least))
     list(values = values / at_rows(spread),
+         removed = mean(lines_freedom(unit, time, halves)[chosen]) /
+             nrow(values),
          drift = list(at = grid, mean = center, sd = spread))
 }
 
@@ -111,6 +116,12 @@ wandering_blocks <- function(values, time) {
     lag <- min(max(lag, 0), 0.95)
     size <- max((1 + lag) / (1 - lag), n / most_blocks)
     cut_blocks(n, ceiling(min(size, n / least_blocks)))
+}
+
+# How many coefficients lines of each width are worth.
+lines_freedom <- function(unit, time, halves) {
+    at <- as.vector(rowsum(time, unit)) / tabulate(unit)
+    vapply(halves, function(half) sum(diag(line_weights(at, at, half))), 1)
 }
 
 # Which line each column has: that which predicts the means of blocks best from
@@ -179,7 +190,7 @@ least_blocks <- 24L
 time_blocks <- function(block, values) {
     n <- nrow(values)
     if (is.null(block)) {
-        size <- max(dependence_length(values), ceiling(n / most_blocks))
+        size <- max(block_length(values), ceiling(n / most_blocks))
         return(cut_blocks(n, min(size, n %/% least_blocks)))
     }
     block <- check_whole(block, "block", "block")
@@ -195,24 +206,70 @@ time_blocks <- function(block, values) {
 }
 
 # One and a half times Carlstein's length for an autoregression (1986), which
-# weighs bias and variance alike, and a variance that is too small costs more:
-# by the autocorrelation at lag one of squares and of products of neighbours, in
-# a window of a quarter of the rows.
+# weighs bias and variance alike, and a variance that is too small costs more,
+# in a window of a quarter of the rows. What the row before foretells needs no
+# blocks, as it is carried over their ends; the sum of the autocorrelations that
+# are left stands for the coefficient, in the middle of all products: those that
+# change have it as well, and are few.
+block_length <- function(values) {
+    products <- dependent_products(values)
+    n <- nrow(products)
+    flat <- without_drift(products)
+    lag <- pooled_lag(flat$rows, 1L)
+    left <- flat$rows[-1L, , drop = FALSE] - lag * flat$rows[-n, , drop = FALSE]
+    most <- min(20L, n %/% 10L)
+    all <- rowSums(vapply(seq_len(most), function(k) {
+        column_lags(left, k)
+    }, numeric(ncol(left))))
+    # A smoother takes the same off every lag: see lag_one().
+    all <- (all + most * flat$taken) / max(0.5, 1 - 2 * most * flat$taken)
+    all <- max(stats::median(all), 0)
+    carlstein_length(all / (1 + all), n)
+}
+
+# Rows less local lines through means of some of them.
+without_drift <- function(rows) {
+    n <- nrow(rows)
+    blocks <- describe_blocks(cut_blocks(n, ceiling(n / most_blocks)),
+                              seq(0, 1, length.out = n))
+    smoother <- drift_smoother(blocks)
+    means <- unname(rowsum(rows, blocks$unit)) / blocks$size
+    list(rows = rows - (smoother %*% means)[blocks$unit, , drop = FALSE],
+         taken = share_taken(blocks, smoother))
+}
+
+# The same for rows as they are.
 dependence_length <- function(values) {
-    n <- nrow(values)
-    d <- ncol(values)
-    products <- cbind(values^2, values * values[, c(seq_len(d)[-1L], 1L)])
-    products <- scale(products)
-    # Squares of spins do not vary.
-    products <- products[, !is.na(products[1L, ]), drop = FALSE]
-    lag <- sum(products[-1L, ] * products[-n, ]) / sum(products^2)
+    carlstein_length(pooled_lag(dependent_products(values), 1L), nrow(values))
+}
+
+carlstein_length <- function(lag, n) {
     lag <- min(max(lag, 0), 0.95)
     max(1, ceiling(1.5 * (2 * lag / (1 - lag^2))^(2 / 3) * (n / 4)^(1 / 3)))
 }
 
-# The time and the number of rows of every block.
+# Squares, and products of neighbours.
+dependent_products <- function(values) {
+    d <- ncol(values)
+    products <- cbind(values^2, values * values[, c(seq_len(d)[-1L], 1L)])
+    products <- scale(products)
+    # Squares of spins do not vary.
+    products[, !is.na(products[1L, ]), drop = FALSE]
+}
+
+pooled_lag <- function(products, lag) mean(column_lags(products, lag))
+
+column_lags <- function(products, lag) {
+    n <- nrow(products)
+    colSums(products[-seq_len(lag), , drop = FALSE] *
+                products[seq_len(n - lag), , drop = FALSE]) /
+        colSums(products^2)
+}
+
+# The time and the number of rows of every block, and whether no row comes
+# before it.
 describe_blocks <- function(units, time) {
     size <- tabulate(units)
     list(unit = units, time = as.vector(rowsum(time, units)) / size,
-         size = size)
+         size = size, begins = seq_along(size) == 1L)
 }

@@ -24,7 +24,7 @@ rates_given <- function(model, window, support) {
     }
     df <- window_freedom(window, smooth)
     serial <- serial_factor(model$lags, window, model$blocks) *
-        error_of_variance(model$lags, df[["all"]])
+        error_of_variance(model$dependence, df[["all"]])
     influence <- sqrt(serial) * influence
     variance <- moderate_variance(colSums(influence^2), serial * usual, df)
     list(estimate = solved$numerator / solved$information,
@@ -72,13 +72,12 @@ window_freedom <- function(window, noise) {
 }
 
 # Shuffles hold a slope against the very blocks that its variance is taken from.
-# A slope of dependent rows comes in part from what blocks have in common, which
-# is not in their variances, and their error counts as in a t-test: by the share
-# of the variance that dependence makes.
-error_of_variance <- function(lags, df) {
-    if (length(lags) < 2L) return(1)
-    all <- sum(lags[-1L]) * 2 + lags[1L]
-    1 + max(0, 1 - lags[1L] / all) * 2 / max(df - 2, 2)
+# A slope of dependent rows comes in part from what rows have in common, which
+# calm and restless stretches have in another measure, and the error of
+# variances counts as in a t-test: by the share of the variance that dependence
+# makes.
+error_of_variance <- function(dependence, df) {
+    1 + (1 - 1 / max(dependence, 1)) * 2 / max(df - 2, 2)
 }
 
 # The variance in the window, shrunken towards what all blocks have as far as

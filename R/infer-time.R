@@ -52,12 +52,18 @@
 #'    tested by the residual of its own equation, as in [kliep_infer()]. The
 #'    support grows until nothing is found outside, or the bulk of all
 #'    statistics has the distribution of the null.
-#' 4. Rows that follow each other may depend on each other. Influences are
-#'    summed over blocks of consecutive rows before they are squared. By how
-#'    much the variance in a window exceeds that of its blocks comes from the
-#'    autocovariances of products of variables, pooled over up to 300 edges and
-#'    corrected for the drift that was removed; that factor is the same for all
-#'    edges. Variances in a window are moderated towards those of the series.
+#' 4. Rows that follow each other may depend on each other. Rows are summed over
+#'    blocks, and what one row predicts of the next is carried over the ends of
+#'    the blocks: with \eqn{m} the products of an edge and \eqn{a} their
+#'    autocorrelation from one row to the next, \eqn{a / (1 - a)} times \eqn{m}
+#'    of its last row is added to a sum, and that of the row before its first is
+#'    subtracted. Where \eqn{m} is an autoregression, these are sums of its
+#'    innovations, which have the same mean and nothing in common with each
+#'    other. Autocorrelations are corrected for the drift that was removed, and
+#'    differ between edges as far as both halves of the series agree. By how much
+#'    the variance in a window still exceeds that of its blocks comes from the
+#'    remaining autocovariances, pooled over up to 300 edges. Variances in a
+#'    window are moderated towards those of the series.
 #' 5. The statistic of an edge is its largest |z| over all windows. Narrow
 #'    windows are more numerous, and their |z| must be larger to count as much.
 #'    The null distribution comes from `n_perm` shuffles of the blocks in time.
@@ -101,17 +107,16 @@
 #' used. The results depend on the random number generator.
 #'
 #' `make bench ONLY=time` in the source tree measures the share of false edges,
-#' the power and the coverage of the bands on series of [sim_drift()],
-#' independent and persistent ones; `vignette("returns")` shows the table where
-#' it has been run. **How the rate is kept on rows that depend on each other is
-#' not settled.** On the series that the method was made on, it was kept about a
-#' drift with a persistence of 0.6, where it had not been before, and the global
-#' test was still too eager with a persistence of 0.8. With that, products of
-#' variables vary as those of a fifth as many independent rows. Variables of
-#' which some are far more persistent than the others are not provided for: the
-#' factor of step 4 is common to all edges, and too small for edges between
-#' those that persist. Where rows depend strongly on each other, thin them out,
-#' or take what is found as a ranking.
+#' the power and the coverage of the bands on series of [sim_drift()], of
+#' independent rows and of rows that persist; `vignette("returns")` shows the
+#' table, and says which settings fail. The most persistent of them keep 0.8 of
+#' one row at the next. Products of variables then have an autocorrelation of
+#' 0.64, and vary as those of a fifth as many independent rows, so that little
+#' is found. Where the autocorrelation of products is above 0.7, a warning of
+#' class `kliep_warning_dependence` says so: thin the rows out, or take what is
+#' found as a ranking. Dependence that is no autoregression, such as that of
+#' returns, of which calm and nervous days come together, is left to longer
+#' blocks and to the autocovariances of step 4, and has not been measured.
 #'
 #' @param series The observations, in the order of time: a matrix or data frame
 #'   with variables in columns.
@@ -131,8 +136,9 @@
 #'   blocks predict the moments of the reported edges. Which edges are reported
 #'   does not depend on it.
 #' @param block How many consecutive rows form a block, whose influences are
-#'   summed before they are squared. `NULL` chooses by the autocorrelation of
-#'   products of variables (Carlstein, 1986), with at most 150 blocks.
+#'   summed before they are squared. `NULL` chooses by the autocorrelations of
+#'   products of variables that the row before does not explain (Carlstein,
+#'   1986), with at most 150 blocks.
 #' @param per The unit of time of the rates: a number or a span of time in the
 #'   units of `time`. `NULL` is the whole span, so that a rate of one, from the
 #'   first row to the last, is a change by one.
@@ -159,6 +165,9 @@
 #'     standard deviations, and `sd_ratio`, its largest standard deviation by
 #'     its smallest;
 #'   * `global`: the test of no change at all;
+#'   * `persistence`: the mean autocorrelation of products of variables from one
+#'     row to the next; and `effective`, the number of independent rows that would
+#'     say as much about them;
 #'   * `bandwidth`, `block`, `per`, `support`, `null` and the settings of the
 #'     call.
 #' @references
@@ -205,6 +214,7 @@ kliep_time <- function(series, time = NULL, features = feat_gaussian(),
     how$n_perm <- check_time_shuffles(n_perm, ncol(parts$values))
     check_time_memory(ncol(parts$values), nrow(parts$values), features)
     ready <- prepare_series(parts, features, block)
+    warn_dependence(ready$model)
     result <- find_drift(ready, how)
     new_kliep_time(result, ready, parts, how, list(features = features,
                                                    call = call))
@@ -319,7 +329,8 @@ prepare_series <- function(parts, features, block) {
         values <- sign(values) * abs(values)^features$power
     }
     blocks <- describe_blocks(time_blocks(block, values), time)
-    list(model = gaussian_model(values, blocks), drift = clean$drift,
+    list(model = gaussian_model(values, blocks, clean$removed),
+         drift = clean$drift,
          values = values)
 }
 
@@ -414,6 +425,8 @@ new_kliep_time <- function(result, ready, parts, how, about) {
             bandwidth = result$half * span_of(parts$time),
             per = how$per * span_of(parts$time),
             block = stats::median(blocks$size), n_blocks = length(blocks$size),
+            persistence = mean(ready$model$persistence),
+            effective = effective_rows(ready$model),
             fdr = how$fdr, level = how$level, n_perm = how$n_perm,
             null = result$null, variables = variables,
             n = nrow(parts$values), time = range(parts$time),
@@ -502,6 +515,9 @@ format.kliep_time <- function(x, ...) {
                format(max(moves$sd_ratio), digits = 2L)),
         paste0("  blocks     ", x$n_blocks, " of ", x$block, " observations; ",
                count_of(x$n_perm, "shuffle")),
+        paste0("  dependence products keep ", format(round(x$persistence, 2L)),
+               " from row to row: worth ", format(round(x$effective)),
+               " independent rows"),
         paste0("  bandwidth  ", format(x$bandwidth, digits = 3L),
                "; rates per ", format(x$per, digits = 3L), " of time"),
         paste0("  any change p = ", format(x$global$p_value, digits = 2L))

@@ -34,12 +34,14 @@ period_model <- function(samples, features, block) {
     blocks <- list(unit = c(units$x, units$y + max(units$x)))
     blocks$size <- tabulate(blocks$unit)
     first <- seq_along(blocks$size) <= max(units$x)
+    blocks$begins <- c(TRUE, diff(first) != 0)
     share <- blocks$size / ifelse(first, nrow(both$x), nrow(both$y))
     # What is left of a block without the mean of its period is noise.
     smoother <- outer(first, first, `==`) * rep(share, each = length(share))
     values <- unname(rbind(both$x, both$y))
     make <- if (closed) gaussian_model else spin_model
-    list(model = make(values, blocks, smoother), values = values,
+    list(model = make(values, blocks, 2 / nrow(values), smoother),
+         values = values,
          contrast = list(slope = ifelse(first, share, -share),
                          weight = share / 2, inside = seq_along(share),
                          scale = 1))
@@ -56,7 +58,7 @@ check_periods <- function(samples, features, block) {
     n <- c(nrow(samples$x), nrow(samples$y))
     if (is.null(block)) {
         longest <- max(1, min(n) %/% 12)
-        lag <- max(dependence_length(samples$x), dependence_length(samples$y))
+        lag <- max(block_length(samples$x), block_length(samples$y))
         block <- min(longest, max(lag, ceiling(sum(n) / most_blocks)))
     }
     units <- list(x = cut_blocks(n[1L], block), y = cut_blocks(n[2L], block))

@@ -53,8 +53,9 @@
 #' tested in every window by the score tests of [kliep_time()], with the
 #' difference between window and reference in place of a slope: given a support,
 #' with influences summed over blocks of consecutive observations (`block`, by
-#' default as for [kliep_time()]) and a null distribution from shuffles of these
-#' blocks between the window and the reference. The p-values of all edges in all
+#' default as for [kliep_time()], with what one observation predicts of the next
+#' carried over) and a null distribution from shuffles of these blocks between
+#' the window and the reference. The p-values of all edges in all
 #' windows are adjusted together by the method of Benjamini and Hochberg, and
 #' what is reported has a `q_value` of at most `fdr`, in windows that differ
 #' from the reference at all (`p_value` of `$windows`). `weight` is then the

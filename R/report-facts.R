@@ -30,8 +30,8 @@ say_found <- function(fit, lambda2) {
             say_hub(fit)
         ),
         kliep_infer = paste0(
-            paste(c(say_reported(fit, found), say_full(fit), say_beyond(fit),
-                    say_global(fit)), collapse = " "),
+            paste(c(say_reported(fit, found), say_full(fit), say_shift(fit),
+                    say_beyond(fit), say_global(fit)), collapse = " "),
             say_hub(fit)
         ),
         kliep_debias = paste0(
@@ -226,6 +226,9 @@ drift_settings <- function(fit) {
         "no change at all, p-value" = number(fit$global$p_value),
         "edges in the support" = number(nrow(fit$support)),
         "blocks" = paste(fit$n_blocks, "of", number(fit$block), "observations"),
+        "autocorrelation of products" = number(fit$persistence),
+        "worth as many independent observations" =
+            format(round(fit$effective)),
         "shuffles" = number(fit$n_perm),
         "half the width of the windows of curves" = number(fit$bandwidth),
         "rates are per" = paste(number(fit$per), "of time")

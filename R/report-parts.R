@@ -161,6 +161,8 @@ column_words <- c(
     test = "the test with the smaller p-value",
     partial_x = "partial correlation in the first sample",
     partial_y = "partial correlation in the second sample",
+    shift = "the share of the change that a shift of means or of scales could
+        explain",
     enters = "the largest lambda2 at which the edge is detected",
     shuffles = "the number of shuffles in which the edge is detected",
     shift = "the share of the change that a shift of means or scales could

@@ -63,9 +63,9 @@ beyond_table <- function(settings) {
     dir.create(beyond_folder, showWarnings = FALSE, recursive = TRUE)
     do.call(rbind, lapply(seq_len(nrow(settings)), function(k) {
         message("beyond: ", settings$setting[k])
-        runs <- do.call(rbind, parallel::mclapply(
+        runs <- do.call(rbind, on_all_cores(
             beyond_seeds + seq_len(settings$runs[k]) - 1L, beyond_run,
-            setting = settings[k, ], mc.cores = parallel::detectCores()
+            setting = settings[k, ]
         ))
         data.frame(
             setting = settings$setting[k], changed = settings$changed[k],

@@ -369,10 +369,10 @@ calibration_runs <- function(settings, first = calibration_seeds,
     parts <- lapply(by_size, function(k) {
         setting <- settings[k, ]
         message("calibration: ", setting$setting)
-        do.call(rbind, on_all_cores(
+        do.call(rbind, without_beyond(on_all_cores(
             first + seq_len(setting$runs) - 1L, calibration_run,
             setting = setting, folder = folder
-        ))
+        )))
     })
     do.call(rbind, parts[order(by_size)])
 }

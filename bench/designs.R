@@ -11,32 +11,41 @@ designs_seeds <- 9500L
 # What the vignettes read.
 designs_file <- file.path("inst", "paper", "designs.csv")
 
+# How many data sets of each kind, without a change and with four.
+designs_runs <- c(level = 100L, power = 50L)
+
 bench_designs <- function(settings = c(designs_settings(), mixed_settings()),
-                          runs = 100L) {
+                          runs = designs_runs) {
     dir.create(designs_folder, showWarnings = FALSE, recursive = TRUE)
     parts <- lapply(names(settings), function(name) {
         message("designs: ", name)
-        first <- attr(settings[[name]], "seeds")
-        if (is.null(first)) first <- designs_seeds
-        table <- do.call(rbind, lapply(c("level", "power"), function(what) {
-            do.call(rbind, lapply(seq_len(runs), function(run) {
-                design_run(name, settings[[name]], what, first + run - 1L)
-            }))
-        }))
-        keep_design(name, table)
+        table <- without_beyond(setting_runs(name, settings[[name]], runs))
+        about <- attr(settings[[name]], "about")
+        keep_design(name, if (is.null(about)) "designs" else about, table)
         design_rows(name, table)
     })
     do.call(rbind, parts)
 }
 
+setting_runs <- function(name, draw, runs) {
+    first <- attr(draw, "seeds")
+    if (is.null(first)) first <- designs_seeds
+    asked <- data.frame(what = rep(names(runs), runs),
+                        seed = first + sequence(runs) - 1L)
+    do.call(rbind, on_all_cores(seq_len(nrow(asked)), function(k) {
+        design_run(name, draw, asked$what[k], asked$seed[k])
+    }))
+}
+
 # The rows of one setting take the place of its earlier ones in the file; those
-# of other settings stay.
-keep_design <- function(name, table) {
+# of other settings stay. `about` is the vignette that shows them.
+keep_design <- function(name, about, table) {
     error <- function(values) stats::sd(values) / sqrt(length(values))
     rows <- do.call(rbind, lapply(c("used", "ignored"), function(way) {
         none <- table[table$what == "level" & table$way == way, ]
         some <- table[table$what == "power" & table$way == way, ]
-        data.frame(setting = name, design = way, level_runs = nrow(none),
+        data.frame(setting = name, about = about, design = way,
+                   level_runs = nrow(none),
                    any = mean(none$any), any_error = error(none$any),
                    power_runs = nrow(some), power = mean(some$power),
                    power_error = error(some$power), false = mean(some$false),
@@ -44,6 +53,8 @@ keep_design <- function(name, table) {
     }))
     old <- if (file.exists(designs_file)) utils::read.csv(designs_file)
     rows <- rbind(old[!old$setting %in% name, ], rows)
+    known <- names(c(designs_settings(), mixed_settings()))
+    rows <- rows[order(match(rows$setting, known)), ]
     rows[] <- lapply(rows, function(x) if (is.double(x)) round(x, 4L) else x)
     utils::write.csv(rows, designs_file, row.names = FALSE)
 }
@@ -74,12 +85,17 @@ design_run <- function(name, draw, what, seed) {
     data <- with_seed(seed, draw(if (what == "power") 4 else 0))
     one <- function(way) {
         set.seed(seed)
-        found <- suppressWarnings(data$find(way == "used"))
+        # Of the processor: other runs go on beside this one. Collecting garbage
+        # first would take longer than most runs.
+        seconds <- sum(system.time(
+            found <- suppressWarnings(data$find(way == "used")),
+            gcFirst = FALSE
+        )[c("user.self", "sys.self")])
         data.frame(what = what, way = way, any = length(found) > 0L,
                    power = if (what == "power") mean(data$truth %in% found) else
                        NA,
                    false = if (length(found) == 0L) 0 else
-                       mean(!found %in% data$truth))
+                       mean(!found %in% data$truth), seconds = seconds)
     }
     run <- rbind(one("used"), one("ignored"))
     saveRDS(run, file)
@@ -97,7 +113,7 @@ design_rows <- function(name, table) {
             bench_row(
                 paste0(name, ", ", way, ": any edge without a change"),
                 sprintf("%.2f (%.2f)", mean(none$any), error),
-                paste(nrow(none), "runs"),
+                runs_note(none),
                 if (way == "used") at_most(mean(none$any) - 2 * error, 0.1,
                                            " within two errors")
             ),
@@ -106,10 +122,14 @@ design_rows <- function(name, table) {
                 sprintf("%.2f (%.2f); %.2f (%.2f)", mean(some$power),
                         spread(some$power), mean(some$false),
                         spread(some$false)),
-                paste(nrow(some), "runs")
+                runs_note(some)
             )
         )
     }))
+}
+
+runs_note <- function(runs) {
+    paste0(nrow(runs), " runs, ", show_seconds(stats::median(runs$seconds)))
 }
 
 # ---- data ------------------------------------------------------------------

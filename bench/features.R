@@ -113,10 +113,8 @@ features_table <- function(runs, first) {
     dir.create(features_folder, showWarnings = FALSE, recursive = TRUE)
     do.call(rbind, lapply(names(feature_generators()), function(name) {
         message("features: ", name)
-        all <- do.call(rbind, parallel::mclapply(
-            first - 1L + seq_len(runs), features_run, name = name,
-            mc.preschedule = FALSE, mc.cores = parallel::detectCores()
-        ))
+        all <- do.call(rbind, on_all_cores(first - 1L + seq_len(runs),
+                                           features_run, name = name))
         do.call(rbind, lapply(unique(all$family), function(family) {
             features_means(all[all$family == family, ], all)
         }))

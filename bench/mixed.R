@@ -7,12 +7,12 @@ mixed_seeds <- 9000L
 mixed_settings <- function() {
     lapply(list(
         "12 columns of four types" = mixed_design,
-        "the same, with shares of levels shifted" = shifted_design,
-        "12 numeric columns, 20 % missing" = gaps_design,
-        "the same by imputation" = drawn_design,
-        "12 columns of four types, 20 % missing" = mixed_gaps_design,
-        "30 spins, 5 % missing" = spin_gaps_design
-    ), structure, seeds = mixed_seeds)
+        "12 columns of four types, shares of levels shifted" = shifted_design,
+        "12 numeric columns, 20 % missing, by pairs" = gaps_design,
+        "12 numeric columns, 20 % missing, drawn" = drawn_design,
+        "12 columns of four types, 20 % missing, drawn" = mixed_gaps_design,
+        "30 spins, 5 % missing, drawn" = spin_gaps_design
+    ), structure, seeds = mixed_seeds, about = "columns")
 }
 
 # What is found with arguments `used`, and by another way.

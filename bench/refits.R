@@ -11,9 +11,9 @@ refit_works <- function(work) {
              "glmnet-50"),
         work("stability-50", "kliep_stability(), d = 50, n = 100, 100 halves",
              5.5),
-        work("auto-11", "kliep_auto(), d = 11, n = 850 (goal: 2 s)", NA),
+        work("auto-11", "kliep_auto(), d = 11, n = 850", most = 2),
         work("select-11", paste("kliep_select(), Gaussian and polynomials of",
-                                "degree 2 and 4, d = 11, n = 850"), NA),
+                                "degree 2 and 4, d = 11, n = 850")),
         work("small", "100 paths of 10 lambda2, d = 10, n = 100", 2)
     )
 }

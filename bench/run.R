@@ -5,12 +5,12 @@
 # goal is a ratio of things measured in the same run. A goal that is not met
 # says so in the table; only an error makes the exit status non-zero.
 
-for (file in c("rows", "runs", "timing", "machine", "samples", "solvers",
-               "genome", "memory", "peak", "shapes", "select", "recovery",
-               "features", "simulate", "consistency", "baselines", "resample",
-               "inference", "study", "calibration", "beyond", "intervals",
-               "level", "tests", "designs", "mixed", "time", "load", "scaling",
-               "refits", "users", "faults")) {
+for (file in c("rows", "runs", "timing", "machine", "python", "samples",
+               "solvers", "genome", "memory", "peak", "shapes", "select",
+               "recovery", "features", "simulate", "consistency",
+               "baselines", "resample", "inference", "study", "calibration",
+               "beyond", "intervals", "level", "tests", "designs", "mixed",
+               "time", "load", "scaling", "refits", "users", "faults")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 source(file.path("inst", "paper", "scaling.R"))

@@ -34,12 +34,22 @@ pack_runs <- function(group) {
     saveRDS(runs, packed_file(group), version = 3, compress = "xz")
 }
 
-# One run for each seed, over all cores. Each core has one process for its share
+# One run for each seed or number, over all cores. Each core has one process for its share
 # of them: a process for each run would copy memory for longer than it works.
-on_all_cores <- function(seeds, one, ...) {
-    runs <- parallel::mclapply(seeds, one, ...,
+on_all_cores <- function(numbers, one, ...) {
+    runs <- parallel::mclapply(numbers, one, ...,
                                mc.cores = parallelly::availableCores()[[1L]])
     failed <- vapply(runs, inherits, NA, "try-error")
     if (any(failed)) stop(runs[[which(failed)[1L]]], call. = FALSE)
     runs
+}
+
+# `work`, without looking for changes that correlations do not show: these
+# decide nothing about which edges are reported, and take most of the time where
+# there are few variables.
+without_beyond <- function(work) {
+    most <- get("most_beyond", asNamespace("kliepnet"))
+    on.exit(utils::assignInNamespace("most_beyond", most, "kliepnet"))
+    utils::assignInNamespace("most_beyond", function(d) 0, "kliepnet")
+    work
 }

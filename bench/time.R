@@ -2,31 +2,42 @@
 # series whose drift is known, beside windows and a difference of halves; and
 # how long it takes.
 
-# Finished runs are kept here, so that a table that was cut off goes on. Remove
-# it where a method has changed.
+# Finished runs are kept here: see runs.R.
 time_folder <- file.path("build", "time")
 
 # Rules were made on seeds below 1000.
 time_seeds <- 8500L
 
 # Runs take turns over the settings, so that a table that is cut off after
-# MINUTES has as many of each.
+# MINUTES has as many of each, and each runs on a core of its own. What stands
+# beside ours comes last, and has fewer runs.
 bench_time <- function(settings = time_settings(),
                        minutes = as.numeric(Sys.getenv("MINUTES", "Inf"))) {
     dir.create(time_folder, showWarnings = FALSE, recursive = TRUE)
     until <- Sys.time() + 60 * min(minutes, 1e6)
-    for (run in seq_len(max(settings$runs))) {
-        for (k in which(settings$runs >= run)) {
-            if (Sys.time() > until) break
-            time_run(settings[k, ], time_seeds + run - 1L)
-        }
-    }
+    tasks <- rbind(time_tasks(settings$runs, "ours"),
+                   time_tasks(pmin(settings$runs, 25L), "others"))
+    on_all_cores(seq_len(nrow(tasks)), function(task) {
+        if (Sys.time() > until) return(NULL)
+        with(tasks[task, ], time_run(settings[k, ], time_seeds + run - 1L,
+                                     whose))
+    })
     table <- time_table(settings)
     # For the vignette on returns.
     saveRDS(table, file.path("inst", "paper", "drift.rds"), version = 3)
     rows <- split(table, factor(table$setting, unique(table$setting)))
     rbind(do.call(rbind, lapply(rows, time_rows)),
           if (Sys.time() <= until) time_seconds())
+}
+
+# Cores take every other task: backwards and forwards in turn gives each of them
+# all settings.
+time_tasks <- function(runs, whose) {
+    do.call(rbind, lapply(seq_len(max(runs)), function(run) {
+        k <- which(runs >= run)
+        data.frame(k = if (run %% 2 == 0) rev(k) else k, run = run,
+                   whose = whose)
+    }))
 }
 
 # The runs that are done, summed up: one row for each setting and method.
@@ -107,27 +118,31 @@ time_file <- function(setting, seed) {
     run_file(setting$setting, seed, time_folder)
 }
 
-# One row for each method; what stands beside ours has fewer runs.
-time_run <- function(setting, seed, beside = 25L) {
+# One row for each method. What is in the file already is not run again.
+time_run <- function(setting, seed, whose) {
     file <- time_file(setting, seed)
-    if (file.exists(file)) return(readRDS(file))
+    done <- if (file.exists(file)) readRDS(file)
+    of <- list(ours = "kliep_time()", others = c("windows", "halves"))[[whose]]
+    if (all(of %in% done$method)) return(done)
     drifting <- with_seed(seed, time_series(setting))
     features <- if (setting$family == "ising") feat_ising() else feat_gaussian()
     set.seed(seed)
+    rows <- if (whose == "ours") drift_row(drifting, features) else
+        rbind(other_row("windows", windows_found(drifting, features)),
+              other_row("halves", halves_found(drifting, features)))
+    done <- rbind(done, rows)
+    saveRDS(done, file)
+    done
+}
+
+drift_row <- function(drifting, features) {
     seconds <- time_of(found <- kliep_time(
         drifting$series, features = features, control = one_thread(),
         progress = FALSE
     ))
-    run <- cbind(method = "kliep_time()", count_found(edges(found), drifting),
-                 band_coverage(found, drifting),
-                 global = found$global$p_value, seconds = seconds)
-    if (seed < time_seeds + beside) {
-        run <- rbind(run, other_row("windows", windows_found(drifting,
-                                                             features)),
-                     other_row("halves", halves_found(drifting, features)))
-    }
-    saveRDS(run, file)
-    run
+    cbind(method = "kliep_time()", count_found(edges(found), drifting),
+          band_coverage(found, drifting), global = found$global$p_value,
+          persistence = found$persistence, seconds = seconds)
 }
 
 # Of the processor: the machine may be doing other things.
@@ -137,7 +152,7 @@ time_of <- function(code) {
 
 other_row <- function(method, found) {
     cbind(method, found, pointwise = NA, whole = NA, global = NA,
-          seconds = NA)
+          persistence = NA, seconds = NA)
 }
 
 count_found <- function(found, drifting) {

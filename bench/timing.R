@@ -72,6 +72,8 @@ pass_settings <- function(pair, threads) {
         kliep_spec_paper(control = kliep_control(threads = threads)), variables
     )
     d <- length(variables)
-    kliepnet:::rust_settings(spec, d * (d + 1) / 2,
-                             c(nrow(pair$x), nrow(pair$y)))
+    # No factors are penalised together.
+    c(kliepnet:::rust_settings(spec, d * (d + 1) / 2,
+                               c(nrow(pair$x), nrow(pair$y))),
+      list(penalty_groups = NULL))
 }

@@ -107,3 +107,26 @@ test_that("groups come from columns, and take designs", {
                  "must be among .*: got `a - b`",
                  class = "kliep_error_argument")
 })
+
+test_that("data frames with columns of several types have their features", {
+    draw <- function(n, slope) {
+        answer <- factor(sample(c("no", "maybe", "yes"), n, TRUE))
+        data.frame(answer, score = slope * (answer == "yes") + rnorm(n),
+                   age = rnorm(n), smokes = rbinom(n, 1, 0.5))
+    }
+    table <- withr::with_seed(6, rbind(draw(200, 2), draw(200, 0),
+                                       draw(200, 0)))
+    dose <- factor(rep(1:3, each = 200), ordered = TRUE)
+    found <- withr::with_seed(1, kliep_groups(table, dose, control = one,
+                                              n_perm = 19))
+    expect_identical(found$spec$features$kind, feat_mixed()$kind)
+    got <- edges(found)
+    expect_setequal(paste(got$contrast, got$from, got$to),
+                    paste(c("2 - 1", "3 - 1"), "answer score"))
+    # A norm has no sign: every contrast with the first level says it.
+    expect_identical(found$odd$n_edges[match(1:3, found$odd$group)],
+                     c(1L, 0L, 0L))
+    at <- found$omnibus$from == "answer"
+    expect_true(all(is.na(found$omnibus$trend[at])))
+    expect_false(anyNA(found$omnibus$q_trend[!at]))
+})

@@ -100,6 +100,70 @@ test_that("cells of donors are not taken for independent", {
     expect_equal(turned$global, honest$global)
 })
 
+test_that("rows of a unit are worth as much as they do not repeat each other", {
+    rows <- rep(1:12, each = 25)
+    units <- list(x = rows, y = 12L + rows)
+    worth <- function(share) {
+        scaled <- withr::with_seed(8, lapply(1:2, function(side) {
+            common <- matrix(rnorm(12 * 6), 12)[rows, ]
+            own <- matrix(rnorm(300 * 6), 300)
+            values <- sqrt(share) * common + sqrt(1 - share) * own
+            values <- scale(values) * sqrt(300 / 299)
+            list(values = values, squares = values^2)
+        }))
+        names(scaled) <- c("x", "y")
+        effective_sizes(scaled, units, one)[1]
+    }
+    # A product of two variables that units share by s is shared by s^2, and the
+    # design effect of m rows is 1 + (m - 1) s^2: 1, 3.2, 16 and 25 here.
+    expect_gt(worth(0), 200)
+    expect_true(worth(0.3) > 50 && worth(0.3) < 200)
+    expect_true(worth(0.8) > 12 && worth(0.8) < 35)
+    expect_identical(worth(1), 12)
+})
+
+test_that("what is fitted costs degrees of freedom of units, not of rows", {
+    pair <- withr::with_seed(6, list(x = matrix(rnorm(100), 20),
+                                     y = matrix(rnorm(100), 20)))
+    support <- data.frame(from = 1:2, to = 2:3)
+    null <- withr::with_seed(1, list(count = 999L, tail_from = 0,
+                                     tail = sort(abs(rnorm(999))),
+                                     bins = numeric()))
+    of_copies <- function(copies, units = TRUE) {
+        rows <- rep(1:20, each = copies)
+        scaled <- lapply(pair, function(values) {
+            values <- scale(values)[rows, ] * sqrt(20 / 19)
+            list(values = values, squares = values^2)
+        })
+        test_support(scaled, support, null, one, 0.1,
+                     if (units) list(x = rows, y = 20L + rows))
+    }
+    once <- of_copies(1)
+    # Rows three times over tell no more than once.
+    thrice <- of_copies(3)
+    expect_equal(thrice$z, once$z, tolerance = 1e-8)
+    expect_equal(thrice$se, once$se, tolerance = 1e-8)
+    # Three coefficients have to do with the first edge, none with the last.
+    left <- once$z / once$tests$moderated$z
+    expect_equal(left[c(1, 10)], sqrt(c(17 / 20, 1)))
+    # Rows without units are as many as there are.
+    rows <- of_copies(3, units = FALSE)
+    expect_equal((rows$z / rows$tests$moderated$z)[1], sqrt(57 / 60))
+})
+
+test_that("a logistic fit costs degrees of freedom of units, too", {
+    table <- withr::with_seed(7, matrix(rnorm(80 * 4), 80))
+    of_copies <- function(copies) {
+        rows <- rep(1:80, each = copies)
+        logistic_tests(table[rows, ], 40 * copies, rep(1L, 4), 1:2, one,
+                       units = rows)
+    }
+    once <- of_copies(1)
+    thrice <- of_copies(3)
+    expect_equal(thrice$groups, once$groups, tolerance = 1e-6)
+    expect_equal(thrice$se, once$se, tolerance = 1e-6)
+})
+
 test_that("what both sides of a pair share does not count", {
     shared <- withr::with_seed(7, 2 * matrix(rnorm(60 * 5), 60))
     pair <- withr::with_seed(8, list(x = shared + rnorm(300) / 2,

@@ -365,3 +365,16 @@ test_that("given a support, the prototype has the same numbers", {
     p <- runif(50)
     expect_equal(combine_p_values(p, rev(p)), prototype$combine(p, rev(p)))
 })
+
+test_that("the screening path ends early, with the supports of a whole one", {
+    pair <- withr::with_seed(1, sim_gaussian(d = 30, n = 40, n_changed = 6))
+    scaled <- neighbour_tests(check_samples(pair$x, pair$y), one)[c("x", "y")]
+    short <- screening_path(scaled, one)
+    whole <- kliep_path(scaled$x$values, scaled$y$values, nlambda = 60,
+                        standardize = "none", control = one, progress = FALSE)
+    expect_lt(length(short$lambda2), 60)
+    for (size in support_sizes[support_sizes <= 30]) {
+        expect_identical(path_support(short, size), path_support(whole, size))
+    }
+    expect_gt(max(short$diagnostics$n_edges), 30)
+})

@@ -29,6 +29,12 @@ test_that("a floor makes a shift look like a change, and `shift` says so", {
     said <- fit
     said$estimates$shift <- ifelse(edge, 0.8, 0)
     expect_match(say_changes(said), "half of one of these changes")
+    # The report has the column, what it means, and the sentence.
+    file <- withr::local_tempfile(fileext = ".html")
+    page <- paste(readLines(kliep_report(said, file, open = FALSE)),
+                  collapse = " ")
+    expect_match(page, "half of one of these changes")
+    expect_match(page, "<dt>shift</dt>")
     said$estimates$shift[] <- 0
     expect_no_match(say_changes(said), "shift")
 })

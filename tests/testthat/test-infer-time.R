@@ -50,8 +50,10 @@ test_that("curvature is the derivative of the equation along the noise", {
     n <- 60
     values <- matrix(rnorm(n * 4), n)
     values[, 2] <- values[, 1] + values[, 2]
-    # All of a block is noise where nothing is smoothed.
-    model <- gaussian_model(values, blocks_of(n, 2), matrix(0, 30, 30))
+    # All of a block is noise where nothing is smoothed nor carried over.
+    blocks <- blocks_of(n, 2)
+    level <- block_moments(values, blocks)
+    model <- new_gaussian_model(level, level, blocks, matrix(0, 30, 30))
     window <- time_window(model$blocks, 0.5, 0.5)
     local <- model$local(window)
     support <- c(1L, 5L)
@@ -150,14 +152,87 @@ test_that("what only wanders is not taken for a drift", {
     expect_lt(mean(smooth^2), 0.1)
 })
 
+test_that("what a row foretells is carried over the ends of blocks", {
+    withr::local_seed(43)
+    n <- 60
+    rows <- matrix(rnorm(2 * n), n)
+    a <- c(0.5, 0.8)
+    blocks <- blocks_of(n, 6)
+    means <- unname(rowsum(rows, blocks$unit)) / blocks$size
+    free <- carry_over(means, function(at) rows[at, , drop = FALSE], a, blocks)
+    # Sums of innovations, in units in which their mean is that of rows.
+    innovations <- rbind(rows[1, ] * (1 - a),
+                         rows[-1, ] - rows[-n, ] * rep(a, each = n - 1))
+    sums <- unname(rowsum(innovations, blocks$unit)) / 6
+    expect_equal(free, sums / rep(1 - a, each = 10))
+    # A stretch begins without a row before it.
+    blocks$begins[5] <- TRUE
+    again <- carry_over(means, function(at) rows[at, , drop = FALSE], a, blocks)
+    expect_equal(again[-5, ], free[-5, ])
+    expect_equal(again[5, ], means[5, ] + (rows[30, ] - rows[25, ]) * a /
+                     (1 - a) / 6)
+})
+
+test_that("products have the persistence of their variables", {
+    withr::local_seed(44)
+    n <- 2000
+    time <- seq(0, 1, length.out = n)
+    of <- function(values) {
+        parts <- list(values = values, time = time)
+        prepare_series(parts, feat_gaussian(), NULL)$model
+    }
+    same <- of(persistent_normal(n, 8, 0.8))
+    expect_lt(max(abs(same$persistence - 0.64)), 0.06)
+    expect_lt(abs(effective_rows(same) / (n * 0.36 / 1.64) - 1), 0.25)
+    expect_lte(max(same$blocks$size), 15)
+    mixed <- of(cbind(persistent_normal(n, 4, 0.9), persistent_normal(n, 4, 0)))
+    both <- mixed$pairs$to <= 4
+    expect_gt(min(mixed$persistence[both]), 0.7)
+    expect_lt(max(mixed$persistence[!both]), 0.1)
+    plain <- of(persistent_normal(n, 8, 0))
+    expect_lt(max(plain$persistence), 0.05)
+    expect_gt(effective_rows(plain), 0.85 * n)
+})
+
+test_that("blocks are as long as what the row before does not foretell", {
+    withr::local_seed(45)
+    n <- 2000
+    expect_lt(block_length(persistent_normal(n, 6, 0.8)), 7)
+    # Scales that wander slowly show little from one row to the next.
+    calm <- exp(0.7 * persistent_normal(n, 1, 0.95)[, 1])
+    expect_gt(block_length(calm * matrix(rnorm(6 * n), n)), 9)
+    # A jump of one edge is no dependence.
+    values <- matrix(rnorm(6 * n), n)
+    late <- seq_len(n) > n / 2
+    values[late, 2] <- values[late, 1] + values[late, 2]
+    expect_lt(block_length(values), 7)
+})
+
+test_that("strong dependence is said", {
+    withr::local_seed(46)
+    values <- persistent_normal(400, 3, 0.97)
+    expect_warning(found <- kliep_time(values, n_perm = 19, times = 3),
+                   "say as much as .* independent ones",
+                   class = "kliep_warning_dependence")
+    expect_gt(found$persistence, 0.7)
+    expect_lt(found$effective, 100)
+    expect_output(print(found), "dependence products keep 0[.][7-9]")
+    expect_no_warning(kliep_time(persistent_normal(400, 3, 0.6), n_perm = 19,
+                                 times = 3))
+})
+
 test_that("autocovariances of rows say what sums of blocks miss", {
     withr::local_seed(42)
     n <- 4000
     values <- persistent_normal(n, 8, 0.8)
     blocks <- blocks_of(n, 40)
-    lags <- serial_lags(values, blocks, drift_smoother(blocks))
+    none <- numeric(28)
+    lags <- serial_lags(values, none, blocks, drift_smoother(blocks))
     # Products of an autoregression have its squared coefficient.
     expect_lt(max(abs(lags[2:6] / lags[1] - 0.64^(1:5))), 0.06)
+    # And none is left of their innovations.
+    left <- serial_lags(values, none + 0.64, blocks, drift_smoother(blocks))
+    expect_lt(max(abs(left[-1] / left[1])), 0.06)
     # Blocks of 10 rows of it miss a known share of the variance.
     short <- blocks_of(n, 10)
     lags <- structure(0.64^(0:40), left = 1)
@@ -168,10 +243,10 @@ test_that("autocovariances of rows say what sums of blocks miss", {
     expect_identical(serial_factor(1, whole, short), 1)
     # With independent rows, and blocks longer than dependence, next to nothing.
     noise <- matrix(rnorm(n * 8), n)
-    lags <- serial_lags(noise, short, drift_smoother(short))
+    lags <- serial_lags(noise, none, short, drift_smoother(short))
     expect_lt(serial_factor(lags, whole, short), 1.05)
-    expect_lt(error_of_variance(lags, 50), 1.01)
-    expect_gt(error_of_variance(0.64^(0:40), 20), 1.08)
+    expect_identical(error_of_variance(1, 50), 1)
+    expect_equal(error_of_variance(4, 20), 1 + 0.75 * 2 / 18)
 })
 
 test_that("local lines reach over gaps", {
@@ -225,24 +300,31 @@ test_that("where nothing changes but means and variances, nothing is found", {
     expect_output(print(found), "No change found")
 })
 
-test_that("blocks keep the level where rows depend on each other", {
+test_that("the level is kept where rows depend on each other", {
     withr::local_seed(8)
-    spread <- function(block, lags = NULL) {
+    spread <- function(prepare) {
         z <- replicate(12, {
             drifting <- sim_drift(d = 8, n = 600, shape = "none",
                                   persistence = 0.8)
-            parts <- list(values = as.matrix(drifting$series[-1]),
-                          time = drifting$series$time)
-            model <- prepare_series(parts, feat_gaussian(), block)$model
-            if (!is.null(lags)) model$lags <- lags
+            model <- prepare(list(values = as.matrix(drifting$series[-1]),
+                                  time = drifting$series$time))
             window <- time_window(model$blocks, 0.5, 0.5)
             rates_given(model, window, integer())$z
         })
         sqrt(mean(z^2))
     }
-    # As if rows were independent.
-    expect_gt(spread(1, lags = 1), 1.5)
-    expect_lt(spread(NULL), 1.2)
+    as_if_independent <- function(parts) {
+        values <- remove_drift(parts$values, parts$time)$values
+        blocks <- blocks_of(nrow(values), 1)
+        level <- block_moments(values, blocks)
+        model <- new_gaussian_model(level, level, blocks,
+                                    drift_smoother(blocks))
+        c(model, list(lags = 1, dependence = 1))
+    }
+    expect_gt(spread(as_if_independent), 1.5)
+    expect_lt(spread(function(parts) {
+        prepare_series(parts, feat_gaussian(), NULL)$model
+    }), 1.15)
 })
 
 test_that("spins have rates of couplings", {
@@ -379,6 +461,22 @@ test_that("times may be repeated and missing", {
     series <- series[series$time < 20 | series$time > 26, ]
     found <- kliep_time(series, times = 9)
     expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
+})
+
+test_that("times of day come back as such, and may be irregular", {
+    withr::local_seed(15)
+    drifting <- sim_drift(d = 4, n = 800, n_changed = 1, change = 0.7)
+    series <- drifting$series
+    day <- as.POSIXct("2024-03-01 08:00", tz = "UTC")
+    series$time <- day + 36000 * series$time^1.2
+    found <- kliep_time(series, times = 9,
+                        per = as.difftime(1, units = "hours"))
+    expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
+    expect_s3_class(edges(found)$peak, "POSIXct")
+    expect_identical(attr(found$rates$time, "tzone"), "UTC")
+    expect_equal(found$per, 3600)
+    expect_true(all(found$rates$time >= day & found$rates$time <= day + 36000))
+    expect_s3_class(found$peak$lower, "POSIXct")
 })
 
 test_that("spins have a length of dependence, though squares do not vary", {

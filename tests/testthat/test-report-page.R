@@ -325,6 +325,7 @@ test_that("a drift has a report, also where nothing was found", {
     for (text in c("A series of 500 observations of 5 variables",
                    "The total rate is largest at", "Graphs over time",
                    "Heat map of the rates", "means removed",
+                   "worth as many independent observations",
                    "higher in later rows")) {
         expect_match(page, text, fixed = TRUE)
     }

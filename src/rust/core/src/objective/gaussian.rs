@@ -16,11 +16,12 @@
 
 use crate::features::Products;
 use crate::numerics::cholesky::Cholesky;
-use crate::numerics::simd::{axpy, dispatch};
+use crate::numerics::simd::{axpy, dispatch, dot};
 use crate::numerics::tiles::{add_gram, product, Panels};
 use crate::objective::loss::Loss;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Squared pivots of a covariance above this share of its diagonal are no rounding.
@@ -81,6 +82,69 @@ enum Root {
     Lower { width: usize, values: Vec<f64> },
     /// The sample itself as L.
     Sample { width: usize, values: Vec<f64> },
+}
+
+/// The moments of one term among the active variables.
+#[derive(Debug)]
+pub enum Moments {
+    /// The matrix itself.
+    Full(Vec<f64>),
+    /// It is the Gram matrix of these rows, one for each variable.
+    Gram {
+        /// How long a row is.
+        width: usize,
+        /// Row by row.
+        rows: Vec<f64>,
+    },
+}
+
+impl Moments {
+    /// The matrix.
+    pub fn full(&self) -> Cow<'_, [f64]> {
+        match self {
+            Self::Full(matrix) => Cow::Borrowed(matrix),
+            Self::Gram { width, rows } => {
+                let size = rows.len() / width;
+                let mut matrix = vec![0.0; size * size];
+                add_gram_of(rows, *width, 1.0, &mut matrix);
+                mirror(&mut matrix, size);
+                Cow::Owned(matrix)
+            }
+        }
+    }
+
+    /// Whether the matrix has yet to be computed.
+    pub fn is_gram(&self) -> bool {
+        matches!(self, Self::Gram { .. })
+    }
+
+    /// The entries at some places of a matrix of `size` variables.
+    pub fn at(&self, size: usize, places: &[(usize, usize)]) -> Vec<f64> {
+        match self {
+            Self::Full(matrix) => places.iter().map(|(i, j)| matrix[i * size + j]).collect(),
+            Self::Gram { width, rows } => dispatch(GramEntries { width: *width, rows, places }),
+        }
+    }
+}
+
+struct GramEntries<'a> {
+    width: usize,
+    rows: &'a [f64],
+    places: &'a [(usize, usize)],
+}
+
+impl WithSimd for GramEntries<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        let Self { width, rows, places } = self;
+        let mut out = Vec::with_capacity(places.len());
+        for (i, j) in places {
+            out.push(dot(simd, &rows[i * width..][..width], &rows[j * width..][..width]));
+        }
+        out
+    }
 }
 
 /// The loss at some theta, with every `M` (or `P - sE`) factored.
@@ -174,8 +238,12 @@ impl GaussianLoss {
     /// The sample of some variables, such that its Gram matrix is their covariance.
     fn scaled_rows(&self, term: &Term, variables: impl Iterator<Item = usize>) -> Vec<f64> {
         let scale = 1.0 / (term.rows.len() as f64).sqrt();
-        let sample = |u: usize| &self.products.column(1, u)[term.rows.clone()];
-        variables.flat_map(|u| sample(u).iter().map(|z| scale * z)).collect()
+        let mut rows = Vec::with_capacity(term.rows.len() * variables.size_hint().0);
+        for u in variables {
+            let sample = &self.products.column(1, u)[term.rows.clone()];
+            rows.extend(sample.iter().map(|z| scale * z));
+        }
+        rows
     }
 
     /// Each `M` or `P - sE` factored, or `None` outside the domain.
@@ -233,53 +301,61 @@ impl GaussianLoss {
     }
 
     /// The moments `A_k` among the active variables.
-    pub fn moments(&self, active: &ActiveVariables, at: &Evaluation) -> Vec<Vec<f64>> {
-        let size = active.variables.len();
-        let inverse = |(factor, root): (&Cholesky, &Root)| match root {
-            Root::Inverse { .. } => factor.inverse(),
+    pub fn moments(&self, active: &ActiveVariables, at: &Evaluation) -> Vec<Moments> {
+        let solve = |(factor, root): (&Cholesky, &Root)| match root {
+            Root::Inverse { .. } => Moments::Full(factor.inverse()),
             Root::Lower { width, values } | Root::Sample { width, values } => {
                 let mut rows = values.clone();
                 factor.solve_lower_rows(&mut rows);
-                let mut moments = vec![0.0; size * size];
-                add_gram_of(&rows, *width, 1.0, &mut moments);
-                mirror(&mut moments, size);
-                moments
+                Moments::Gram { width: *width, rows }
             }
         };
-        at.factors.par_iter().zip(&active.roots).map(inverse).collect()
+        at.factors.par_iter().zip(&active.roots).map(solve).collect()
     }
 
-    /// `xi` of all variables, its lower triangle in a full matrix.
+    /// `xi` of all variables, its lower triangle in a full matrix that is overwritten.
     pub fn xi(
         &self,
         active: &ActiveVariables,
         entries: &[Entry],
         at: &Evaluation,
-        moments: &[Vec<f64>],
-    ) -> Vec<f64> {
-        let mut xi = self.at_zero.clone();
+        moments: &[Moments],
+        xi: &mut [f64],
+    ) {
         if entries.is_empty() {
-            return xi;
+            xi.copy_from_slice(&self.at_zero);
+            return;
         }
+        self.start_xi(active, xi);
+        let d = self.products.variables();
         for (k, term) in self.terms.iter().enumerate() {
             if matches!(active.roots[k], Root::Sample { .. }) {
-                self.add_by_sample(term, &at.factors[k], &mut xi);
-            } else if active.variables.len() == self.products.variables() {
-                let change = moments[k].iter().zip(&term.covariance);
-                xi.iter_mut().zip(change).for_each(|(xi, (a, c))| *xi -= term.sign * (a - c));
+                let mut rows = self.scaled_rows(term, 0..d);
+                at.factors[k].solve_lower_rows(&mut rows);
+                add_gram_of(&rows, term.rows.len(), -term.sign, xi);
+            } else if active.variables.len() == d {
+                let moments = moments[k].full();
+                xi.iter_mut().zip(&*moments).for_each(|(xi, a)| *xi -= term.sign * a);
             } else {
-                self.add_by_entries(term, active, entries, &moments[k], &mut xi);
+                self.add_by_entries(term, active, entries, &moments[k].full(), xi);
             }
         }
-        xi
     }
 
-    /// `-s (A - C)` where M is one of observations.
-    fn add_by_sample(&self, term: &Term, factor: &Cholesky, xi: &mut [f64]) {
-        let mut rows = self.scaled_rows(term, 0..self.products.variables());
-        factor.solve_lower_rows(&mut rows);
-        xi.iter_mut().zip(&term.covariance).for_each(|(xi, c)| *xi += term.sign * c);
-        add_gram_of(&rows, term.rows.len(), -term.sign, xi);
+    /// `xi` where theta is zero, without the covariances of terms whose moments are computed whole.
+    fn start_xi(&self, active: &ActiveVariables, xi: &mut [f64]) {
+        let d = self.products.variables();
+        let all = active.variables.len() == d;
+        let is_whole = |root: &Root| all || matches!(root, Root::Sample { .. });
+        let terms = self.terms.iter().zip(&active.roots);
+        let whole: Vec<&Term> = terms.filter(|(_, root)| is_whole(root)).map(|(t, _)| t).collect();
+        xi.par_chunks_mut(d.max(1)).enumerate().for_each(|(u, row)| {
+            row[..=u].copy_from_slice(&self.at_zero[u * d..][..=u]);
+            for term in &whole {
+                let covariance = &term.covariance[u * d..][..=u];
+                row.iter_mut().zip(covariance).for_each(|(xi, c)| *xi += term.sign * c);
+            }
+        });
     }
 
     /// `-s C_J'(sE + E A_JJ E) C_J`.

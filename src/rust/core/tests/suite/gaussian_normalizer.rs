@@ -121,7 +121,8 @@ fn value_and_gradient_are_those_of_the_formula() {
                 places.iter().zip(&theta).map(|(&(u, v), t)| Entry::new(u, v, *t)).collect();
             let active = loss.restrict_to((0..5).collect());
             let at = loss.evaluate(&active, &entries).unwrap();
-            let xi = loss.xi(&active, &entries, &at, &loss.moments(&active, &at));
+            let mut xi = vec![f64::NAN; 25];
+            loss.xi(&active, &entries, &at, &loss.moments(&active, &at), &mut xi);
             let (plain_value, plain_xi) = plain(&case, &theta);
             assert!((at.value - plain_value).abs() < 1e-12);
             for (t, &(u, v)) in places.iter().enumerate() {
@@ -158,7 +159,9 @@ fn the_gradient_of_all_variables_comes_from_those_at_work() {
         // 5 is at work and has no entry.
         let active = loss.restrict_to(vec![1, 4, 5, 6]);
         let at = loss.evaluate(&active, &entries).unwrap();
-        let xi = loss.xi(&active, &entries, &at, &loss.moments(&active, &at));
+        let moments = loss.moments(&active, &at);
+        let mut xi = vec![f64::NAN; 49];
+        loss.xi(&active, &entries, &at, &moments, &mut xi);
         let (value, plain_xi) = plain(&case, &theta);
         assert!((at.value - value).abs() < 1e-12);
         for u in 0..7 {
@@ -172,6 +175,29 @@ fn the_gradient_of_all_variables_comes_from_those_at_work() {
     }
 }
 
+/// With more observations than variables and with fewer.
+#[test]
+fn entries_of_moments_are_those_of_the_matrix() {
+    let places = [(3, 0), (2, 2), (3, 1), (0, 0)];
+    let mut kinds = [false; 2];
+    for n in [3, 9, 40] {
+        let case = case(4, n, n + 1, Direction::Symmetric);
+        let problem = case.problem();
+        let loss = GaussianLoss::new(products(&problem), &problem.loss);
+        let active = loss.restrict_to((0..4).collect());
+        let at = loss.evaluate(&active, &[Entry::new(3, 1, 0.05)]).unwrap();
+        for moments in loss.moments(&active, &at) {
+            kinds[usize::from(moments.is_gram())] = true;
+            let full = moments.full();
+            for ((i, j), entry) in places.iter().zip(moments.at(4, &places)) {
+                assert!((entry - full[i * 4 + j]).abs() < 1e-14);
+                assert_eq!(full[i * 4 + j], full[j * 4 + i]);
+            }
+        }
+    }
+    assert_eq!(kinds, [true, true]);
+}
+
 #[test]
 fn the_hessian_is_the_slope_of_the_gradient() {
     let case = case(4, 30, 25, Direction::Symmetric);
@@ -182,7 +208,8 @@ fn the_hessian_is_the_slope_of_the_gradient() {
     let entries: Vec<Entry> =
         places.iter().zip(&theta).map(|(&(u, v), t)| Entry::new(u, v, *t)).collect();
     let active = loss.restrict_to((0..4).collect());
-    let a = loss.moments(&active, &loss.evaluate(&active, &entries).unwrap());
+    let moments = loss.moments(&active, &loss.evaluate(&active, &entries).unwrap());
+    let a: Vec<Vec<f64>> = moments.iter().map(|a| a.full().into_owned()).collect();
     for s in 0..10 {
         let mut direction = vec![0.0; 10];
         direction[s] = 1.0;

@@ -6,15 +6,14 @@ use crate::features::factors::{factor_index, factor_variables};
 use crate::features::{Coefficients, Products};
 use crate::monitor::Monitor;
 use crate::objective::certificate::{Certificate, Status, Tolerance};
-use crate::objective::gaussian::{ActiveVariables, Entry, Evaluation, GaussianLoss};
+use crate::objective::gaussian::{ActiveVariables, Entry, Evaluation, GaussianLoss, Moments};
 use crate::objective::penalty::{Lambda, Penalty};
 use crate::objective::penalty_factor::PenaltyFactors;
 use crate::objective::problem::Problem;
 use crate::path::grid::LambdaStep;
-use crate::solver::gaussian_quadratic::GaussianQuadratic;
+use crate::solver::gaussian_quadratic::{Curvature, GaussianQuadratic};
 use crate::solver::Stop;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The share of the tolerance an inner solve may use up; the rest is for factors left out.
@@ -26,10 +25,22 @@ const ARMIJO: f64 = 1e-3;
 /// Halvings of a step before it counts as failed.
 const HALVINGS: usize = 60;
 
+/// Values of `xi` that are looked at together.
+const LINE: usize = 32;
 /// Rows of `xi` that are looked at in one task.
 const TASK_ROWS: usize = 32;
+/// Steps with the same curvature, where a new one costs more than a gradient.
+const KEPT_STEPS: usize = 2;
 /// Variables that are kept for each that is needed, before their covariances are factored anew.
 const KEPT_VARIABLES: f64 = 1.3;
+
+/// Non-zero coefficients by factor, in order.
+type Theta = Vec<(usize, f64)>;
+
+/// The value of a factor.
+fn value_of(theta: &Theta, factor: usize) -> f64 {
+    theta.binary_search_by_key(&factor, |(t, _)| *t).map_or(0.0, |at| theta[at].1)
+}
 
 /// The default for the Gaussian normaliser.
 pub struct GaussianSolver {
@@ -38,14 +49,16 @@ pub struct GaussianSolver {
     variables: usize,
     limits: Limits,
     unpenalised: Vec<usize>,
-    /// The non-zero coefficients, by factor.
-    theta: BTreeMap<usize, f64>,
+    /// The non-zero coefficients.
+    theta: Theta,
     /// `xi` of all factors there: the lower triangle of a full matrix.
     xi: Vec<f64>,
     /// The variables of the last working set, and what was prepared for them.
     active: Arc<ActiveVariables>,
     /// The last lambda2 of this problem, and theta at the one before it.
     trend: Option<Trend>,
+    /// Matrices of the last quadratic model.
+    curvature: Curvature,
 }
 
 /// Where theta comes from: along a path it moves nearly linearly.
@@ -53,7 +66,7 @@ struct Trend {
     /// The two last lambda2.
     lambda2: [f64; 2],
     /// Theta at the first of these.
-    theta: BTreeMap<usize, f64>,
+    theta: Theta,
 }
 
 /// The coefficients at work.
@@ -68,7 +81,7 @@ struct ActiveSet {
 /// The loss at the theta of a set, and the moments there.
 struct Position {
     evaluation: Evaluation,
-    moments: Vec<Vec<f64>>,
+    moments: Vec<Moments>,
 }
 
 impl ActiveSet {
@@ -82,8 +95,13 @@ impl ActiveSet {
     }
 
     /// Start from another theta.
-    fn start_from(&mut self, theta: &BTreeMap<usize, f64>) {
-        self.theta = self.factors.iter().map(|t| theta.get(t).copied().unwrap_or(0.0)).collect();
+    fn start_from(&mut self, theta: &Theta) {
+        let mut known = theta.iter().peekable();
+        let value = |factor: &usize| {
+            while known.next_if(|(t, _)| t < factor).is_some() {}
+            known.next_if(|(t, _)| t == factor).map_or(0.0, |(_, value)| *value)
+        };
+        self.theta = self.factors.iter().map(value).collect();
     }
 }
 
@@ -110,10 +128,11 @@ impl GaussianSolver {
             variables,
             limits,
             unpenalised,
-            theta: BTreeMap::new(),
+            theta: Theta::new(),
             xi: loss.at_zero().to_vec(),
             active: Arc::new(loss.restrict_to(Vec::new())),
             trend: None,
+            curvature: Curvature::default(),
             loss,
         })
     }
@@ -126,13 +145,21 @@ impl GaussianSolver {
     /// `|xi_t| / w_t` of the penalised factors where it is above a threshold, in order.
     fn ratios_above(&self, threshold: f64) -> Vec<(usize, f64)> {
         let d = self.variables;
+        let smallest = self.problem.penalty_factor.smallest();
         let of_rows = |(block, rows): (usize, &[f64])| {
             let mut found = Vec::new();
             for (u, row) in (block * TASK_ROWS..).zip(rows.chunks_exact(d)) {
-                for (v, xi) in row[..=u].iter().enumerate() {
-                    let weight = self.problem.penalty_factor.of(u, v);
-                    if xi.abs() > threshold * weight && weight > 0.0 {
-                        found.push((factor_index(u, v), xi.abs() / weight));
+                let least = threshold * smallest;
+                for (part, values) in row[..=u].chunks(LINE).enumerate() {
+                    // Nearly all lines hold nothing.
+                    if !values.iter().fold(false, |any, xi| any | (xi.abs() > least)) {
+                        continue;
+                    }
+                    for (v, xi) in (part * LINE..).zip(values) {
+                        let weight = self.problem.penalty_factor.of(u, v);
+                        if xi.abs() > threshold * weight && weight > 0.0 {
+                            found.push((factor_index(u, v), xi.abs() / weight));
+                        }
                     }
                 }
             }
@@ -181,15 +208,15 @@ impl GaussianSolver {
     }
 
     /// Theta at the next lambda2 as the two last ones have it.
-    fn extrapolated(&self, lambda2: f64) -> Option<BTreeMap<usize, f64>> {
+    fn extrapolated(&self, lambda2: f64) -> Option<Theta> {
         let Trend { lambda2: [before, last], theta } = self.trend.as_ref()?;
         if !(before > last && *last > lambda2) {
             return None;
         }
         let share = (last - lambda2) / (before - last);
-        let ahead = |(factor, now): (&usize, &f64)| {
-            let next = now + share * (now - theta.get(factor).copied().unwrap_or(0.0));
-            (*factor, if next * now > 0.0 { next } else { *now })
+        let ahead = |&(factor, now): &(usize, f64)| {
+            let next = now + share * (now - value_of(theta, factor));
+            (factor, if next * now > 0.0 { next } else { now })
         };
         Some(self.theta.iter().map(ahead).collect())
     }
@@ -203,11 +230,25 @@ impl GaussianSolver {
     /// Proximal Newton on a set, from its theta, as far as it gets; how many steps that took, and
     /// where it ended. `None` outside the domain.
     fn solve_set(
-        &self,
+        &mut self,
         set: &mut ActiveSet,
         lambda1: f64,
         stop: Stop<'_>,
     ) -> Result<Option<(usize, Position)>> {
+        let mut curvature = std::mem::take(&mut self.curvature);
+        let solved = self.solve_with(set, lambda1, stop, &mut curvature);
+        self.curvature = curvature;
+        solved
+    }
+
+    fn solve_with(
+        &self,
+        set: &mut ActiveSet,
+        lambda1: f64,
+        stop: Stop<'_>,
+        curvature: &mut Curvature,
+    ) -> Result<Option<(usize, Position)>> {
+        let size = set.active.variables.len();
         let Some(mut now) = self.position(set) else {
             return Ok(None);
         };
@@ -222,15 +263,14 @@ impl GaussianSolver {
             if stop.tolerance.accepts(&certificate) {
                 return Ok(Some((iteration, now)));
             }
-            let model = GaussianQuadratic {
-                size: set.active.variables.len(),
-                moments: &now.moments,
-                places: &set.places,
-                xi: &xi,
-                penalties: &set.penalties,
-            };
+            // Where a matrix has yet to be computed, every other step makes do with the one before.
+            if iteration % KEPT_STEPS == 0 || !now.moments.iter().all(Moments::is_gram) {
+                curvature.set(size, now.moments.iter().map(Moments::full));
+            }
+            let model =
+                GaussianQuadratic { places: &set.places, xi: &xi, penalties: &set.penalties };
             let enough = enough_of_model(&certificate, &stop.tolerance, lambda1, xi.len());
-            let target = model.minimise(&set.theta, enough);
+            let target = model.minimise(&set.theta, enough, curvature);
             let Some((theta, evaluation)) = self.line_search(set, objective, &xi, &target) else {
                 return Ok(Some((iteration, now)));
             };
@@ -241,14 +281,15 @@ impl GaussianSolver {
         Ok(Some((stop.max_iter, now)))
     }
 
-    fn active_xi(&self, set: &ActiveSet, moments: &[Vec<f64>]) -> Vec<f64> {
-        let size = set.active.variables.len();
-        let xi = |&(i, j): &(usize, usize)| {
-            let weighted: f64 =
-                self.loss.signs().zip(moments).map(|(sign, a)| sign * a[i * size + j]).sum();
-            self.loss.linear(set.active.variables[i], set.active.variables[j]) - weighted
-        };
-        set.places.iter().map(xi).collect()
+    fn active_xi(&self, set: &ActiveSet, moments: &[Moments]) -> Vec<f64> {
+        let variables = &set.active.variables;
+        let linear = |&(i, j): &(usize, usize)| self.loss.linear(variables[i], variables[j]);
+        let mut xi: Vec<f64> = set.places.iter().map(linear).collect();
+        for (sign, moments) in self.loss.signs().zip(moments) {
+            let weighted = moments.at(variables.len(), &set.places);
+            xi.iter_mut().zip(weighted).for_each(|(xi, a)| *xi -= sign * a);
+        }
+        xi
     }
 
     /// Shorten the step until it stays in the domain and the objective falls enough.
@@ -286,7 +327,7 @@ impl GaussianSolver {
         let known = set.factors.iter().zip(&set.theta).filter(|(_, t)| **t != 0.0);
         self.theta = known.map(|(factor, t)| (*factor, *t)).collect();
         let entries = set.entries_of(&set.theta);
-        self.xi = self.loss.xi(&set.active, &entries, &at.evaluation, &at.moments);
+        self.loss.xi(&set.active, &entries, &at.evaluation, &at.moments, &mut self.xi);
         at.evaluation.value + set.penalty(&set.theta)
     }
 
@@ -294,10 +335,10 @@ impl GaussianSolver {
     fn certify(&self, objective: f64, lambda: Lambda, above: &[(usize, f64)]) -> Certificate {
         let mut certificate = Certificate::new(objective, lambda.lambda1);
         let free = self.unpenalised.iter().chain(above.iter().map(|(factor, _)| factor));
-        let zero = free.filter(|factor| !self.theta.contains_key(factor)).map(|t| (t, 0.0));
-        for (factor, theta) in self.theta.iter().map(|(factor, t)| (factor, *t)).chain(zero) {
-            let penalty = lambda.penalty(self.problem.penalty_factor.at(*factor));
-            certificate.count(&penalty, &[theta], &[self.xi_of(*factor)]);
+        let zero = free.filter(|t| value_of(&self.theta, **t) == 0.0).map(|t| (*t, 0.0));
+        for (factor, theta) in self.theta.iter().copied().chain(zero) {
+            let penalty = lambda.penalty(self.problem.penalty_factor.at(factor));
+            certificate.count(&penalty, &[theta], &[self.xi_of(factor)]);
         }
         certificate
     }
@@ -344,7 +385,7 @@ impl PathSolver for GaussianSolver {
     fn solve(&mut self, at: LambdaStep, tolerance: Tolerance, monitor: &Monitor) -> Result<Fit> {
         let lambda = self.limits.lambda(at.current);
         let on_set = Tolerance { tol: INNER_SHARE * tolerance.tol, ..tolerance };
-        let mut factors: Vec<usize> = self.theta.keys().copied().collect();
+        let mut factors: Vec<usize> = self.theta.iter().map(|(t, _)| *t).collect();
         factors.extend(&self.unpenalised);
         let expected = self.ratios_above(2.0 * at.current - at.previous);
         factors.extend(expected.iter().map(|(factor, _)| factor));
@@ -352,7 +393,8 @@ impl PathSolver for GaussianSolver {
         let before = self.theta.clone();
         let mut iterations = 0;
         loop {
-            factors.sort_unstable();
+            // Runs in order, which a stable sort merges.
+            factors.sort();
             factors.dedup();
             let mut set = self.set(factors.clone(), lambda);
             let stop = self.limits.stop(on_set, monitor).after(iterations);
@@ -369,7 +411,7 @@ impl PathSolver for GaussianSolver {
             let accepted = tolerance.accepts(&certificate);
             let before_all = factors.len();
             factors.extend(above.iter().map(|(factor, _)| factor));
-            factors.sort_unstable();
+            factors.sort();
             factors.dedup();
             if accepted || factors.len() == before_all || stop.max_iter == 0 {
                 self.trend = Some(Trend { lambda2: [at.previous, at.current], theta: before });
