@@ -298,16 +298,18 @@ array_rows <- function(d, trials = 10L) {
                 length(setdiff(found[[2L]], found[[1L]])) <= 1L
         }, NA))
     }
-    row <- function(name, run) {
+    row <- function(name, run, asked = TRUE) {
         agree <- same(run)
         bench_row(paste0("37 + 42 arrays, d = ", d, ": ", name),
                   paste("same within one edge in", agree, "of", trials), "",
-                  at_least(agree, 0.9 * trials, paste(" of", trials)))
+                  if (asked) at_least(agree, 0.9 * trials,
+                                      paste(" of", trials)))
     }
     rbind(row("kliep_auto()", kliep_auto), row("kliep_select()", kliep_select),
+          # Folds at random, to compare with.
           row("kliep_select(repeats = 1)", function(...) {
               kliep_select(..., repeats = 1)
-          }))
+          }, asked = FALSE))
 }
 
 leukaemia_arrays <- function(d) {
