@@ -105,12 +105,12 @@
 #' and [kliep_auto()] the influences of its observations are added up before
 #' they are squared, so that standard errors are valid under any dependence
 #' within a unit. Coefficients that are fitted cost degrees of freedom of the
-#' number of independent observations that these are worth: observations over the
-#' design effect, the median ratio of variances with units to those without, and
-#' at least the number of units. Shuffles, here and in [kliep_test()], move whole
-#' units, and so do the folds of [kliep_select()] and the halves of
-#' [kliep_stability()]. A unit belongs to one condition, and there must be at least
-#' three in each; with fewer than eight there is a warning (class
+#' number of independent observations that these are worth: observations over
+#' the design effect, the median ratio of variances with units to those without,
+#' and at least the number of units. Shuffles, here and in [kliep_test()], move
+#' whole units, and so do the folds of [kliep_select()] and the halves of
+#' [kliep_stability()]. A unit belongs to one condition, and there must be at
+#' least three in each; with fewer than eight there is a warning (class
 #' `kliep_warning_units`), as their number limits what can be found.
 #'
 #' `pair` names what was observed in both conditions, such as a patient before

@@ -245,4 +245,3 @@ share_left <- function(lags, blocks, smoother) {
     left <- diag(count) - smoother
     sum(left * (left %*% (diag(count) + next_one * near))) / sum(left^2)
 }
-

@@ -60,9 +60,9 @@
 #'    subtracted. Where \eqn{m} is an autoregression, these are sums of its
 #'    innovations, which have the same mean and nothing in common with each
 #'    other. Autocorrelations are corrected for the drift that was removed, and
-#'    differ between edges as far as both halves of the series agree. By how much
-#'    the variance in a window still exceeds that of its blocks comes from the
-#'    remaining autocovariances, pooled over up to 300 edges. Variances in a
+#'    differ between edges as far as both halves of the series agree. By how
+#'    much the variance in a window still exceeds that of its blocks comes from
+#'    the remaining autocovariances, pooled over up to 300 edges. Variances in a
 #'    window are moderated towards those of the series.
 #' 5. The statistic of an edge is its largest |z| over all windows. Narrow
 #'    windows are more numerous, and their |z| must be larger to count as much.
@@ -166,8 +166,8 @@
 #'     its smallest;
 #'   * `global`: the test of no change at all;
 #'   * `persistence`: the mean autocorrelation of products of variables from one
-#'     row to the next; and `effective`, the number of independent rows that would
-#'     say as much about them;
+#'     row to the next; and `effective`, the number of independent rows that
+#'     would say as much about them;
 #'   * `bandwidth`, `block`, `per`, `support`, `null` and the settings of the
 #'     call.
 #' @references

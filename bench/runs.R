@@ -34,8 +34,9 @@ pack_runs <- function(group) {
     saveRDS(runs, packed_file(group), version = 3, compress = "xz")
 }
 
-# One run for each seed or number, over all cores. Each core has one process for its share
-# of them: a process for each run would copy memory for longer than it works.
+# One run for each seed or number, over all cores. Each core has one process for
+# its share of them: a process for each run would copy memory for longer than it
+# works.
 on_all_cores <- function(numbers, one, ...) {
     runs <- parallel::mclapply(numbers, one, ...,
                                mc.cores = parallelly::availableCores()[[1L]])

@@ -145,7 +145,8 @@ test_that("kliep_auto() finds a mixed change and says what it took", {
     found <- withr::with_seed(1, kliep_auto(x, y, control = one))
     expect_s3_class(found, "kliep_auto")
     expect_identical(found$spec$features$kind, "mixed")
-    expect_match(found$reasons[1L], "1 categorical, 1 count, 2 numeric")
+    expect_match(found$reasons[1L],
+                 "1 is categorical, 1 is count, 2 are numeric")
     expect_setequal(unlist(edges(found)[1L, c("from", "to")]),
                     c("smoker", "cough"))
     expect_identical(found$estimates$df[found$estimates$from == "smoker" &
