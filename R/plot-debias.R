@@ -132,7 +132,7 @@ draw_intervals <- function(lines, object, behind = NULL) {
         ggplot2::geom_point(ggplot2::aes(shape = .data$style), size = 2,
                             na.rm = TRUE) +
         draw_truth(lines) +
-        scale_styles(object$conditions, "not reported") +
+        scale_styles("points", object$conditions, "not reported") +
         ggplot2::labs(x = "change of the edge", y = NULL,
                       caption = interval_caption(lines, object, behind)) +
         theme_kliepnet() +

@@ -149,7 +149,7 @@ draw_volcano <- function(object, label = NULL, max_edges = NULL) {
             min.segment.length = 0.2, segment.size = 0.2,
             segment.colour = "grey50"
         ) +
-        scale_styles(object$conditions, "not reported") +
+        scale_styles("points", object$conditions, "not reported") +
         ggplot2::labs(
             x = "change of the edge", y = expression(-log[10] ~ "q-value"),
             caption = volcano_caption(object, points)

@@ -150,7 +150,7 @@ draw_path <- function(object, truth, lambda2, label, max_edges) {
     lines$style <- line_style(lines, labels, !is.null(truth),
                               is_signed(object))
     draw_lines(lines, labels) +
-        scale_styles(object$conditions, "other edges") +
+        scale_styles("lines", object$conditions, "other edges") +
         scale_lambda2(lines$lambda2, labels$edge, object$diagnostics) +
         mark
 }
@@ -253,8 +253,11 @@ styles <- data.frame(
 
 as_style <- function(style) factor(style, intersect(rownames(styles), style))
 
-# `other` says what those are that have a style of no other name.
-scale_styles <- function(conditions = NULL, other = "other") {
+# `other` says what those are that have a style of no other name. Only scales of
+# what is mapped: ggplot2 warns of the others.
+scale_styles <- function(drawn = c("points", "lines"), conditions = NULL,
+                         other = "other") {
+    drawn <- match.arg(drawn)
     named <- function(column) {
         stats::setNames(styles[[column]], rownames(styles))
     }
@@ -267,12 +270,12 @@ scale_styles <- function(conditions = NULL, other = "other") {
         make(values = named(column), name = NULL, labels = words,
              guide = guide)
     }
-    list(
-        scale(ggplot2::scale_colour_manual, "colour"),
-        scale(ggplot2::scale_linewidth_manual, "width"),
-        scale(ggplot2::scale_linetype_manual, "line"),
-        scale(ggplot2::scale_shape_manual, "shape")
-    )
+    colour <- scale(ggplot2::scale_colour_manual, "colour")
+    switch(drawn,
+           points = list(colour, scale(ggplot2::scale_shape_manual, "shape")),
+           lines = list(colour,
+                        scale(ggplot2::scale_linewidth_manual, "width"),
+                        scale(ggplot2::scale_linetype_manual, "line")))
 }
 
 draw_labels <- function(labels, lambda2) {
@@ -355,7 +358,7 @@ draw_bars <- function(object, truth, most = 25L) {
             linewidth = 0.5, show.legend = FALSE
         ) +
         ggplot2::geom_point(ggplot2::aes(shape = .data$style), size = 2) +
-        scale_styles(object$conditions) +
+        scale_styles("points", object$conditions) +
         ggplot2::scale_y_discrete(labels = rev(bars$edge)) +
         ggplot2::labs(x = "weight of the edge", y = NULL) +
         theme_kliepnet() +

@@ -226,3 +226,25 @@ test_that("levels of mixed columns are named beside the observations", {
     at <- match(c("group", "size"), graph$variables)
     expect_equal(evidence$levels[at], list(c("a", "c"), character()))
 })
+
+test_that("no picture has a scale of what it does not show", {
+    # ggplot2 warns of these from 3.5 on, and older ones do not.
+    idle <- function(plot) {
+        mapped <- unlist(lapply(plot$layers, function(layer) {
+            names(layer$mapping)
+        }))
+        shown <- unlist(lapply(plot$scales$scales, function(scale) {
+            if (inherits(scale, "ScaleDiscrete")) scale$aesthetics
+        }))
+        setdiff(shown, c(mapped, names(plot$mapping), "xmin", "xmax", "ymin",
+                         "ymax", "xend", "yend"))
+    }
+    path <- kliep_path(pair$x, pair$y, nlambda = 5)
+    intervals <- suppressWarnings(kliep_debias(pair$x, pair$y, n_boot = 20))
+    pictures <- c(
+        list(autoplot(path), autoplot(path[5]), autoplot(intervals)),
+        lapply(c("intervals", "pairs", "volcano", "graph", "matrix"),
+               function(type) autoplot(found, type = type))
+    )
+    for (picture in pictures) expect_length(idle(picture), 0)
+})
