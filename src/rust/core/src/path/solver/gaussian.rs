@@ -5,6 +5,8 @@ use crate::error::{Error, Result};
 use crate::features::factors::{factor_index, factor_variables};
 use crate::features::{Coefficients, Products};
 use crate::monitor::Monitor;
+use crate::numerics::simd::{dispatch, largest_size};
+use crate::numerics::tiles::TASK_ROWS;
 use crate::objective::certificate::{Certificate, Status, Tolerance};
 use crate::objective::gaussian::{ActiveVariables, Entry, Evaluation, GaussianLoss, Moments};
 use crate::objective::penalty::{Lambda, Penalty};
@@ -13,6 +15,7 @@ use crate::objective::problem::Problem;
 use crate::path::grid::LambdaStep;
 use crate::solver::gaussian_quadratic::{Curvature, GaussianQuadratic};
 use crate::solver::Stop;
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -27,8 +30,6 @@ const HALVINGS: usize = 60;
 
 /// Values of `xi` that are looked at together.
 const LINE: usize = 32;
-/// Rows of `xi` that are looked at in one task.
-const TASK_ROWS: usize = 32;
 /// Steps with the same curvature, where a new one costs more than a gradient.
 const KEPT_STEPS: usize = 2;
 /// Variables that are kept for each that is needed, before their covariances are factored anew.
@@ -53,12 +54,72 @@ pub struct GaussianSolver {
     theta: Theta,
     /// `xi` of all factors there: the lower triangle of a full matrix.
     xi: Vec<f64>,
+    /// Factors with a large `xi` there, where they have been looked for.
+    beyond: Option<Beyond>,
     /// The variables of the last working set, and what was prepared for them.
     active: Arc<ActiveVariables>,
     /// The last lambda2 of this problem, and theta at the one before it.
     trend: Option<Trend>,
     /// Matrices of the last quadratic model.
     curvature: Curvature,
+}
+
+/// `|xi_t| / w_t` of all penalised factors where it is above a threshold, in order.
+struct Beyond {
+    threshold: f64,
+    ratios: Vec<(usize, f64)>,
+}
+
+/// Looks for these.
+struct LookBeyond<'a> {
+    penalty_factor: &'a PenaltyFactors,
+    variables: usize,
+    threshold: f64,
+    /// No `xi` below it is above the threshold.
+    least: f64,
+}
+
+impl<'a> LookBeyond<'a> {
+    fn new(penalty_factor: &'a PenaltyFactors, variables: usize, threshold: f64) -> Self {
+        let least = threshold * penalty_factor.smallest();
+        Self { penalty_factor, variables, threshold, least }
+    }
+
+    /// Among some rows of `xi`.
+    fn among(&self, first: usize, rows: &[f64]) -> Vec<(usize, f64)> {
+        dispatch(LookAmong { look: self, first, rows })
+    }
+}
+
+struct LookAmong<'a> {
+    look: &'a LookBeyond<'a>,
+    first: usize,
+    rows: &'a [f64],
+}
+
+impl WithSimd for LookAmong<'_> {
+    type Output = Vec<(usize, f64)>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<(usize, f64)> {
+        let Self { look: LookBeyond { penalty_factor, variables, threshold, least }, .. } = self;
+        let mut found = Vec::new();
+        for (u, row) in (self.first..).zip(self.rows.chunks_exact(*variables)) {
+            for (part, values) in row[..=u].chunks(LINE).enumerate() {
+                // Nearly all lines hold nothing.
+                if largest_size(simd, values) <= *least {
+                    continue;
+                }
+                for (v, xi) in (part * LINE..).zip(values) {
+                    let weight = penalty_factor.of(u, v);
+                    if xi.abs() > threshold * weight && weight > 0.0 {
+                        found.push((factor_index(u, v), xi.abs() / weight));
+                    }
+                }
+            }
+        }
+        found
+    }
 }
 
 /// Where theta comes from: along a path it moves nearly linearly.
@@ -129,7 +190,8 @@ impl GaussianSolver {
             limits,
             unpenalised,
             theta: Theta::new(),
-            xi: loss.at_zero().to_vec(),
+            xi: loss.at_zero(),
+            beyond: None,
             active: Arc::new(loss.restrict_to(Vec::new())),
             trend: None,
             curvature: Curvature::default(),
@@ -144,29 +206,15 @@ impl GaussianSolver {
 
     /// `|xi_t| / w_t` of the penalised factors where it is above a threshold, in order.
     fn ratios_above(&self, threshold: f64) -> Vec<(usize, f64)> {
-        let d = self.variables;
-        let smallest = self.problem.penalty_factor.smallest();
-        let of_rows = |(block, rows): (usize, &[f64])| {
-            let mut found = Vec::new();
-            for (u, row) in (block * TASK_ROWS..).zip(rows.chunks_exact(d)) {
-                let least = threshold * smallest;
-                for (part, values) in row[..=u].chunks(LINE).enumerate() {
-                    // Nearly all lines hold nothing.
-                    if !values.iter().fold(false, |any, xi| any | (xi.abs() > least)) {
-                        continue;
-                    }
-                    for (v, xi) in (part * LINE..).zip(values) {
-                        let weight = self.problem.penalty_factor.of(u, v);
-                        if xi.abs() > threshold * weight && weight > 0.0 {
-                            found.push((factor_index(u, v), xi.abs() / weight));
-                        }
-                    }
-                }
-            }
-            found
-        };
-        let blocks = self.xi.par_chunks((TASK_ROWS * d).max(1)).enumerate();
-        blocks.map(of_rows).collect::<Vec<_>>().concat()
+        if let Some(Beyond { ratios, .. }) =
+            self.beyond.as_ref().filter(|b| b.threshold <= threshold)
+        {
+            return ratios.iter().copied().filter(|(_, ratio)| *ratio > threshold).collect();
+        }
+        let look = LookBeyond::new(&self.problem.penalty_factor, self.variables, threshold);
+        let tasks = self.xi.par_chunks((TASK_ROWS * self.variables).max(1)).enumerate();
+        let found = tasks.map(|(task, rows)| look.among(task * TASK_ROWS, rows));
+        found.collect::<Vec<_>>().concat()
     }
 
     fn set(&mut self, factors: Vec<usize>, lambda: Lambda) -> ActiveSet {
@@ -319,16 +367,22 @@ impl GaussianSolver {
         None
     }
 
-    /// Take over the theta of a set, with its objective and `xi` of all factors.
-    fn adopt(&mut self, set: &ActiveSet, at: Option<&Position>) -> f64 {
+    /// Take over the theta of a set, with its objective and `xi` of all factors, of which those above a
+    /// threshold are noted.
+    fn adopt(&mut self, set: &ActiveSet, at: Option<&Position>, threshold: f64) -> f64 {
         let Some(at) = at else {
             return f64::NAN;
         };
         let known = set.factors.iter().zip(&set.theta).filter(|(_, t)| **t != 0.0);
         self.theta = known.map(|(factor, t)| (*factor, *t)).collect();
         let entries = set.entries_of(&set.theta);
-        self.loss.xi(&set.active, &entries, &at.evaluation, &at.moments, &mut self.xi);
-        at.evaluation.value + set.penalty(&set.theta)
+        let look = LookBeyond::new(&self.problem.penalty_factor, self.variables, threshold);
+        let Position { evaluation, moments } = at;
+        let look = |first: usize, rows: &[f64]| look.among(first, rows);
+        let found =
+            self.loss.xi(&set.active, &entries, evaluation, moments, &mut self.xi, look).concat();
+        self.beyond = Some(Beyond { threshold, ratios: found });
+        evaluation.value + set.penalty(&set.theta)
     }
 
     /// The certificate of theta over all factors; `above` are those beyond their level.
@@ -405,7 +459,10 @@ impl PathSolver for GaussianSolver {
                 end = self.solve_set(&mut set, lambda.lambda1, stop)?;
             }
             iterations += end.as_ref().map_or(0, |(steps, _)| *steps);
-            let objective = self.adopt(&set, end.as_ref().map(|(_, position)| position));
+            // What is above this one is expected to enter next.
+            let threshold = at.current.min(2.0 * at.next - at.current);
+            let position = end.as_ref().map(|(_, position)| position);
+            let objective = self.adopt(&set, position, threshold);
             let above = self.ratios_above(at.current);
             let certificate = self.certify(objective, lambda, &above);
             let accepted = tolerance.accepts(&certificate);
@@ -426,6 +483,7 @@ impl UpdateProblem for GaussianSolver {
         self.problem.penalty_factor = penalty_factor.clone();
         self.unpenalised = penalty_factor.unpenalised(self.problem.features.factors());
         self.trend = None;
+        self.beyond = None;
     }
 
     fn set_linear(&mut self, problem: &Problem) {
@@ -433,6 +491,7 @@ impl UpdateProblem for GaussianSolver {
         self.xi.iter_mut().zip(change).for_each(|(xi, change)| *xi += change);
         self.problem.loss = problem.loss.clone();
         self.trend = None;
+        self.beyond = None;
     }
 }
 
@@ -443,7 +502,7 @@ impl FindLambdaMax for GaussianSolver {
             let mut set = self.set(self.unpenalised.clone(), lambda);
             let stop = self.limits.stop(tolerance, monitor);
             let end = self.solve_set(&mut set, lambda.lambda1, stop)?;
-            self.adopt(&set, end.as_ref().map(|(_, position)| position));
+            self.adopt(&set, end.as_ref().map(|(_, position)| position), 0.0);
         }
         Ok(self.ratios_above(0.0).into_iter().map(|(_, ratio)| ratio).fold(0.0, f64::max))
     }
