@@ -20,9 +20,9 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The share of the tolerance an inner solve may use up; the rest is for factors left out.
-const INNER_SHARE: f64 = 0.5;
+const INNER_SHARE: f64 = 0.8;
 /// How much of the violation that the tolerance leaves to a coefficient the model of a step may have.
-const NEEDED_SHARE: f64 = 0.3;
+const NEEDED_SHARE: f64 = 0.5;
 /// Share of the predicted decrease a step must bring.
 const ARMIJO: f64 = 1e-3;
 /// Halvings of a step before it counts as failed.
@@ -217,6 +217,19 @@ impl GaussianSolver {
         found.collect::<Vec<_>>().concat()
     }
 
+    /// The largest `|xi_t| / w_t` of the penalised factors.
+    fn largest_ratio(&self) -> f64 {
+        let mut largest = 0.0;
+        let mut look = LookBeyond::new(&self.problem.penalty_factor, self.variables, 0.0);
+        for (task, rows) in self.xi.chunks((TASK_ROWS * self.variables).max(1)).enumerate() {
+            let found = look.among(task * TASK_ROWS, rows);
+            largest = found.into_iter().map(|(_, ratio)| ratio).fold(largest, f64::max);
+            // What comes later matters where it is larger.
+            look = LookBeyond::new(&self.problem.penalty_factor, self.variables, largest);
+        }
+        largest
+    }
+
     fn set(&mut self, factors: Vec<usize>, lambda: Lambda) -> ActiveSet {
         let pairs: Vec<(usize, usize)> = factors.iter().map(|t| factor_variables(*t)).collect();
         self.activate(&pairs);
@@ -400,22 +413,8 @@ impl GaussianSolver {
     fn fit(&self, certificate: Certificate, status: Status, iterations: usize) -> Fit {
         let mut coefficients = Coefficients::default();
         self.theta.iter().for_each(|(factor, theta)| coefficients.push(*factor, &[*theta]));
-        let loss = &self.problem.loss;
-        let scores: Vec<f64> = loss
-            .terms()
-            .iter()
-            .flat_map(|term| {
-                let scores = self.problem.features.scores(term.rows.clone(), &coefficients);
-                scores.into_iter().map(|s| term.sign * s).collect::<Vec<f64>>()
-            })
-            .collect();
-        Fit {
-            status,
-            iterations,
-            certificate,
-            log_sum: loss.weights(&scores).log_sum,
-            coefficients,
-        }
+        // No row has a score here: whoever needs sums over them makes them.
+        Fit { status, iterations, certificate, log_sum: Vec::new(), coefficients }
     }
 }
 
@@ -504,6 +503,6 @@ impl FindLambdaMax for GaussianSolver {
             let end = self.solve_set(&mut set, lambda.lambda1, stop)?;
             self.adopt(&set, end.as_ref().map(|(_, position)| position), 0.0);
         }
-        Ok(self.ratios_above(0.0).into_iter().map(|(_, ratio)| ratio).fold(0.0, f64::max))
+        Ok(self.largest_ratio())
     }
 }
