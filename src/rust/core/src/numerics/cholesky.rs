@@ -76,11 +76,7 @@ impl Cholesky {
         rows.for_each(|(block, rows)| {
             dispatch(InverseRows { size, depth, columns: &columns, block, rows });
         });
-        for i in 0..size {
-            for j in 0..i {
-                inverse[j * size + i] = inverse[i * size + j];
-            }
-        }
+        mirror(&mut inverse, size);
         inverse
     }
 
@@ -128,6 +124,20 @@ impl Cholesky {
     #[inline(always)]
     fn rows(&self, panel: usize, column: usize) -> &[f64] {
         &self.panels[(panel * self.depth + column) * ROWS..][..ROWS]
+    }
+}
+
+/// Copy the lower triangle to the upper one, block by block: a column is far apart in memory.
+pub fn mirror(matrix: &mut [f64], size: usize) {
+    const BLOCK: usize = 16;
+    for top in (0..size).step_by(BLOCK) {
+        for left in (0..=top).step_by(BLOCK) {
+            for i in top..size.min(top + BLOCK) {
+                for j in left..i.min(left + BLOCK) {
+                    matrix[j * size + i] = matrix[i * size + j];
+                }
+            }
+        }
     }
 }
 

@@ -15,7 +15,7 @@
 //! `L M^-1 L'` for the L of all variables, too.
 
 use crate::features::Products;
-use crate::numerics::cholesky::Cholesky;
+use crate::numerics::cholesky::{mirror, Cholesky};
 use crate::numerics::simd::{axpy, dispatch, dot};
 use crate::numerics::tiles::{add_gram, add_gram_rows, product, Panels, COLS, ROWS, TASK_ROWS};
 use crate::objective::loss::Loss;
@@ -54,6 +54,8 @@ pub struct GaussianLoss {
     terms: Vec<Term>,
     /// `G`, full.
     linear: Vec<f64>,
+    /// `G - sum_k s_k C_k`: `xi` where theta is zero, full.
+    at_zero: Vec<f64>,
 }
 
 #[derive(Debug)]
@@ -166,15 +168,22 @@ impl GaussianLoss {
                 Term { sign: term.sign, rows: term.rows.clone(), covariance }
             })
             .collect();
-        let linear = linear_moments(products, &terms, loss);
-        Self { products: products.clone(), terms, linear }
+        let mut gaussian =
+            Self { products: products.clone(), terms, linear: Vec::new(), at_zero: Vec::new() };
+        gaussian.set_linear(loss);
+        gaussian
     }
 
-    /// Another linear term; by how much `G`, and so `xi`, changes.
-    pub fn set_linear(&mut self, loss: &Loss) -> Vec<f64> {
-        let now = linear_moments(&self.products, &self.terms, loss);
-        let before = std::mem::replace(&mut self.linear, now);
-        self.linear.iter().zip(before).map(|(now, then)| now - then).collect()
+    /// Take another linear term.
+    pub fn set_linear(&mut self, loss: &Loss) {
+        let d = self.products.variables();
+        self.linear = linear_moments(&self.products, &self.terms, loss);
+        self.at_zero.clone_from(&self.linear);
+        self.at_zero.par_chunks_mut(d.max(1)).enumerate().for_each(|(u, row)| {
+            for term in &self.terms {
+                subtract(term.sign, &term.covariance[u * d..], row);
+            }
+        });
     }
 
     /// Whether no covariance is singular.
@@ -193,17 +202,9 @@ impl GaussianLoss {
         self.linear[u * self.products.variables() + v]
     }
 
-    /// `xi` where theta is zero, `G - sum_k s_k C_k`: its lower triangle in a full matrix.
-    pub fn at_zero(&self) -> Vec<f64> {
-        let d = self.products.variables();
-        let mut xi = vec![0.0; d * d];
-        xi.par_chunks_mut(d.max(1)).enumerate().for_each(|(u, row)| {
-            row[..=u].copy_from_slice(&self.linear[u * d..][..=u]);
-            self.terms.iter().for_each(|term| {
-                subtract(term.sign, &term.covariance[u * d..], &mut row[..=u]);
-            });
-        });
-        xi
+    /// `xi` where theta is zero, full.
+    pub fn at_zero(&self) -> &[f64] {
+        &self.at_zero
     }
 
     /// Prepare to work on some variables.
@@ -327,20 +328,32 @@ impl GaussianLoss {
         let tasks = xi.par_chunks_mut((TASK_ROWS * d).max(1)).enumerate();
         let finish = |(task, rows): (usize, &mut [f64])| {
             let first = task * TASK_ROWS;
-            for (u, row) in (first..).zip(rows.chunks_exact_mut(d)) {
-                row[..=u].copy_from_slice(&self.linear[u * d..][..=u]);
-                for (term, part) in self.terms.iter().zip(&parts) {
-                    if let Some(matrix) = part.plain(term) {
-                        subtract(term.sign, &matrix[u * d..], &mut row[..=u]);
-                    }
-                }
-            }
+            self.start_xi(&parts, first, rows);
             for (left, right) in parts.iter().filter_map(MomentsOfAll::products) {
                 add_gram_rows(d, left, right, first, rows);
             }
             look(first, rows)
         };
         tasks.map(finish).collect()
+    }
+
+    /// Some rows of `xi`, without the products.
+    fn start_xi(&self, parts: &[MomentsOfAll], first: usize, rows: &mut [f64]) {
+        let d = self.products.variables();
+        let near_zero = parts.iter().all(MomentsOfAll::is_beside_covariance);
+        for (u, row) in (first..).zip(rows.chunks_exact_mut(d)) {
+            let row = &mut row[..=u];
+            if near_zero {
+                row.copy_from_slice(&self.at_zero[u * d..][..=u]);
+                continue;
+            }
+            row.copy_from_slice(&self.linear[u * d..][..=u]);
+            for (term, part) in self.terms.iter().zip(parts) {
+                if let Some(matrix) = part.plain(term) {
+                    subtract(term.sign, &matrix[u * d..], row);
+                }
+            }
+        }
     }
 
     /// How the moments of term k among all variables come about.
@@ -419,6 +432,10 @@ impl MomentsOfAll<'_> {
         }
     }
 
+    fn is_beside_covariance(&self) -> bool {
+        matches!(self, Self::Covariance | Self::BesideCovariance { .. })
+    }
+
     fn products(&self) -> Option<(&Panels<ROWS>, &Panels<COLS>)> {
         match self {
             Self::Products { left, right } | Self::BesideCovariance { left, right } => {
@@ -481,20 +498,6 @@ fn conditioned(matrix: &[f64], size: usize, share: f64) -> Option<Cholesky> {
     let factor = Cholesky::new(matrix, size)?;
     let sound = (0..size).all(|i| factor.pivot(i).powi(2) > share * matrix[i * size + i]);
     sound.then_some(factor)
-}
-
-/// Copy the lower triangle to the upper one, block by block: a column is far apart in memory.
-fn mirror(matrix: &mut [f64], size: usize) {
-    const BLOCK: usize = 16;
-    for top in (0..size).step_by(BLOCK) {
-        for left in (0..=top).step_by(BLOCK) {
-            for i in top..size.min(top + BLOCK) {
-                for j in left..i.min(left + BLOCK) {
-                    matrix[j * size + i] = matrix[i * size + j];
-                }
-            }
-        }
-    }
 }
 
 fn transposed(matrix: &[f64], size: usize) -> Vec<f64> {

@@ -306,3 +306,80 @@ impl Slopes for ByProducts<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: usize = 7;
+    const ENOUGH: f64 = 1e-11;
+
+    /// Two positive definite matrices.
+    fn moments() -> [Vec<f64>; 2] {
+        [0.3, 0.7].map(|link| {
+            let entry = |k: usize| {
+                let (i, j) = (k / SIZE, k % SIZE);
+                let far = i.abs_diff(j) as i32;
+                f64::powi(link, far) * (1.0 + ((i * j) % 3) as f64 * if i == j { 0.2 } else { 0.0 })
+            };
+            (0..SIZE * SIZE).map(entry).collect()
+        })
+    }
+
+    /// The worst violation of the conditions of the minimum, by full matrices.
+    fn worst(model: &GaussianQuadratic<'_>, theta: &[f64], at: &[f64]) -> f64 {
+        let mut delta = vec![0.0; SIZE * SIZE];
+        for ((&(i, j), to), from) in model.places.iter().zip(at).zip(theta) {
+            delta[i * SIZE + j] += to - from;
+            delta[j * SIZE + i] += to - from;
+        }
+        let image = |i: usize, j: usize| {
+            let all = (0..SIZE).flat_map(|k| (0..SIZE).map(move |l| (k, l)));
+            let of = |a: &[f64]| -> f64 {
+                all.clone()
+                    .map(|(k, l)| a[i * SIZE + k] * delta[k * SIZE + l] * a[l * SIZE + j])
+                    .sum()
+            };
+            moments().iter().map(|a| of(a)).sum::<f64>()
+        };
+        let of = |t: usize| {
+            let (i, j) = model.places[t];
+            model.penalties[t].kkt(&[at[t]], &[model.xi[t] - image(i, j)])
+        };
+        (0..model.places.len()).map(of).fold(0.0, f64::max)
+    }
+
+    /// Whichever way the slopes are followed.
+    #[test]
+    fn the_minimum_satisfies_its_conditions_by_products_and_by_second_derivatives() {
+        let places: Vec<(usize, usize)> =
+            (0..SIZE).flat_map(|i| (0..=i).map(move |j| (i, j))).step_by(2).collect();
+        let xi: Vec<f64> = (0..places.len()).map(|t| ((t * 5) % 7) as f64 / 4.0 - 0.8).collect();
+        let theta: Vec<f64> =
+            (0..places.len()).map(|t| if t % 3 == 0 { 0.2 } else { 0.0 }).collect();
+        let penalties = vec![Penalty { lambda1: 0.1, level: 0.4 }; places.len()];
+        let model = GaussianQuadratic { places: &places, xi: &xi, penalties: &penalties };
+        let mut matrices = Curvature::default();
+        let full = moments();
+        matrices.set(SIZE, full.iter().map(|a| Cow::Borrowed(&a[..])));
+        let steepness = || {
+            model.steepness(&{
+                let mut same = Curvature::default();
+                same.set(SIZE, full.iter().map(|a| Cow::Borrowed(&a[..])));
+                same
+            })
+        };
+        let values = || theta.clone();
+        let slopes = BySecondDerivatives::new(&model, &mut matrices);
+        let few =
+            Descent { model: &model, steepness: steepness(), values: values(), slopes }.run(ENOUGH);
+        let slopes = ByProducts::new(&model, &mut matrices);
+        let many =
+            Descent { model: &model, steepness: steepness(), values: values(), slopes }.run(ENOUGH);
+        for at in [&few, &many] {
+            assert!(worst(&model, &theta, at) < 1e-10);
+            assert!(at.iter().any(|value| *value == 0.0) && at.iter().any(|value| *value != 0.0));
+        }
+        assert!(few.iter().zip(&many).all(|(a, b)| (a - b).abs() < 1e-10));
+    }
+}

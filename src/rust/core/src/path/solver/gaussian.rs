@@ -190,7 +190,7 @@ impl GaussianSolver {
             limits,
             unpenalised,
             theta: Theta::new(),
-            xi: loss.at_zero(),
+            xi: loss.at_zero().to_vec(),
             beyond: None,
             active: Arc::new(loss.restrict_to(Vec::new())),
             trend: None,
@@ -486,7 +486,9 @@ impl UpdateProblem for GaussianSolver {
     }
 
     fn set_linear(&mut self, problem: &Problem) {
-        let change = self.loss.set_linear(&problem.loss);
+        let before = self.loss.at_zero().to_vec();
+        self.loss.set_linear(&problem.loss);
+        let change = self.loss.at_zero().iter().zip(before).map(|(now, then)| now - then);
         self.xi.iter_mut().zip(change).for_each(|(xi, change)| *xi += change);
         self.problem.loss = problem.loss.clone();
         self.trend = None;
@@ -504,5 +506,38 @@ impl FindLambdaMax for GaussianSolver {
             self.adopt(&set, end.as_ref().map(|(_, position)| position), 0.0);
         }
         Ok(self.largest_ratio())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows over several tasks, with lines that are not full.
+    #[test]
+    fn what_is_above_a_threshold_is_found_in_order() {
+        let d = TASK_ROWS + 7;
+        let xi: Vec<f64> =
+            (0..d * d).map(|k| ((k * 7919 + 13) % 1009) as f64 / 504.0 - 1.0).collect();
+        for penalty_factor in [
+            PenaltyFactors::equal(),
+            PenaltyFactors::ByKind { single: 0.0, edge: 1.3 },
+            PenaltyFactors::ByKind { single: 0.5, edge: f64::INFINITY },
+        ] {
+            let look = LookBeyond::new(&penalty_factor, d, 0.7);
+            let rows = xi.chunks(TASK_ROWS * d).enumerate();
+            let found: Vec<(usize, f64)> =
+                rows.flat_map(|(task, rows)| look.among(task * TASK_ROWS, rows)).collect();
+            let mut expected = Vec::new();
+            for u in 0..d {
+                for v in 0..=u {
+                    let (size, weight) = (xi[u * d + v].abs(), penalty_factor.of(u, v));
+                    if weight > 0.0 && size > 0.7 * weight {
+                        expected.push((factor_index(u, v), size / weight));
+                    }
+                }
+            }
+            assert_eq!(found, expected);
+        }
     }
 }
