@@ -1,7 +1,7 @@
 //! AllFactors dense systems: Cholesky and its solves, lower triangles row by row.
 
 use crate::numerics::simd::{axpy, dispatch, dot};
-use crate::numerics::tiles::{tile, COLS, ROWS};
+use crate::numerics::tiles::{tile, Panels, COLS, ROWS};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -41,6 +41,26 @@ impl Cholesky {
         });
     }
 
+    /// The solutions with the factor alone for `count` right-hand sides, each `scale` times what
+    /// `side(u)` gives.
+    pub fn solve_lower_panels<'a>(
+        &self,
+        count: usize,
+        side: impl Fn(usize) -> &'a [f64] + Sync,
+        scale: f64,
+    ) -> Panels<ROWS> {
+        let steps = self.column_steps();
+        Panels::build(count, self.size, |first, width, panel| {
+            let sides: Vec<&[f64]> = (first..first + width).map(&side).collect();
+            for (k, slots) in panel.chunks_exact_mut(ROWS).enumerate() {
+                for (slot, side) in slots.iter_mut().zip(&sides) {
+                    *slot = scale * side[k];
+                }
+            }
+            dispatch(ForwardPanel { size: self.size, steps: &steps, panel });
+        })
+    }
+
     /// The inverse of the matrix, full. With F the factor, it is the Gram matrix of the columns of
     /// `F^-1`, of which the i-th starts with i zeros.
     pub fn inverse(&self) -> Vec<f64> {
@@ -56,11 +76,7 @@ impl Cholesky {
         rows.for_each(|(block, rows)| {
             dispatch(InverseRows { size, depth, columns: &columns, block, rows });
         });
-        for i in 0..size {
-            for j in 0..i {
-                inverse[j * size + i] = inverse[i * size + j];
-            }
-        }
+        mirror(&mut inverse, size);
         inverse
     }
 
@@ -108,6 +124,20 @@ impl Cholesky {
     #[inline(always)]
     fn rows(&self, panel: usize, column: usize) -> &[f64] {
         &self.panels[(panel * self.depth + column) * ROWS..][..ROWS]
+    }
+}
+
+/// Copy the lower triangle to the upper one, block by block: a column is far apart in memory.
+pub fn mirror(matrix: &mut [f64], size: usize) {
+    const BLOCK: usize = 16;
+    for top in (0..size).step_by(BLOCK) {
+        for left in (0..=top).step_by(BLOCK) {
+            for i in top..size.min(top + BLOCK) {
+                for j in left..i.min(left + BLOCK) {
+                    matrix[j * size + i] = matrix[i * size + j];
+                }
+            }
+        }
     }
 }
 
@@ -286,6 +316,32 @@ impl WithSimd for ForwardRows<'_> {
     }
 }
 
+/// `ROWS` right-hand sides side by side, value after value.
+struct ForwardPanel<'a> {
+    size: usize,
+    steps: &'a [ColumnStep],
+    panel: &'a mut [f64],
+}
+
+impl WithSimd for ForwardPanel<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { size, steps, panel } = self;
+        let mut sums = [0.0; ROWS * COLS];
+        for (step, first) in steps.iter().zip((0..size).step_by(COLS)) {
+            let width = COLS.min(size - first);
+            let (before, now) = panel.split_at_mut(first * ROWS);
+            let now = &mut now[..width * ROWS];
+            tile(simd, before, &step.right, &mut sums);
+            sums.iter_mut().zip(&*now).for_each(|(sum, value)| *sum = value - *sum);
+            divide(&mut sums, &step.corner, width);
+            now.copy_from_slice(&sums[..width * ROWS]);
+        }
+    }
+}
+
 /// Columns `top` to `top + ROWS - 1` of the inverse factor, side by side.
 struct InverseColumns<'a> {
     size: usize,
@@ -424,6 +480,14 @@ mod tests {
             single.chunks_exact_mut(size).for_each(|row| factor.solve_lower(row));
             factor.solve_lower_rows(&mut rows);
             assert!(rows.iter().zip(&single).all(|(a, b)| (a - b).abs() < 1e-12));
+            let side = |u: usize| &rows[u * size..][..size];
+            let again = factor.solve_lower_panels(count, side, 2.0);
+            for (u, row) in rows.chunks_exact(size).enumerate() {
+                let mut twice: Vec<f64> = row.iter().map(|value| 2.0 * value).collect();
+                factor.solve_lower(&mut twice);
+                let solved = again.panel(u / ROWS).iter().skip(u % ROWS).step_by(ROWS);
+                assert!(solved.zip(&twice).all(|(a, b)| (a - b).abs() < 1e-12));
+            }
             for (i, row) in factor.inverse().chunks_exact(size).enumerate() {
                 let mut unit = vec![0.0; size];
                 unit[i] = 1.0;

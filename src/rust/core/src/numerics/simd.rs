@@ -114,3 +114,18 @@ pub fn largest<S: Simd>(simd: S, values: &[f64]) -> f64 {
     }
     top
 }
+
+/// The largest size of any value.
+#[inline(always)]
+pub fn largest_size<S: Simd>(simd: S, values: &[f64]) -> f64 {
+    let (vectors, tail) = S::as_simd_f64s(values);
+    let mut tops = simd.splat_f64s(0.0);
+    for vector in vectors {
+        tops = simd.max_f64s(tops, simd.abs_f64s(*vector));
+    }
+    let mut top = simd.reduce_max_f64s(tops);
+    for value in tail {
+        top = top.max(value.abs());
+    }
+    top
+}

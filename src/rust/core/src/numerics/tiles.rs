@@ -74,7 +74,11 @@ impl<const WIDTH: usize> Panels<WIDTH> {
     }
 
     /// Make the panels, each filled by `fill(first variable, how many, panel)`.
-    fn build(count: usize, depth: usize, fill: impl Fn(usize, usize, &mut [f64]) + Sync) -> Self {
+    pub fn build(
+        count: usize,
+        depth: usize,
+        fill: impl Fn(usize, usize, &mut [f64]) + Sync,
+    ) -> Self {
         let panels = count.div_ceil(WIDTH);
         let mut values = vec![0.0; panels * depth * WIDTH + LINE];
         let start = line_start(&values);
@@ -118,6 +122,19 @@ impl<const WIDTH: usize> Panels<WIDTH> {
     /// The packed values of one panel.
     pub fn panel(&self, index: usize) -> &[f64] {
         &self.values[self.start + index * self.depth * WIDTH..][..self.depth * WIDTH]
+    }
+}
+
+impl Panels<COLS> {
+    /// The same variables as a left side, all values times `scale`.
+    pub fn of_left(left: &Panels<ROWS>, scale: f64) -> Self {
+        Self::build(left.count * ROWS, left.depth, |first, _, panel| {
+            let source = left.panel(first / ROWS).chunks_exact(ROWS);
+            for (slots, values) in panel.chunks_exact_mut(COLS).zip(source) {
+                let values = &values[first % ROWS..][..COLS];
+                slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = scale * x);
+            }
+        })
     }
 }
 
@@ -171,15 +188,26 @@ fn corner<S: Simd, const VECTORS: usize, const WIDTH: usize>(
     }
 }
 
-/// Row blocks of a Gram matrix made in one task.
-const TASK_BLOCKS: usize = 2;
+/// Rows of a Gram matrix that are made in one task: two blocks.
+pub const TASK_ROWS: usize = 2 * ROWS;
 
 /// Add the lower triangle of `left right'` to a full `count x count` matrix, row by row; what stands
 /// above the diagonal is left undefined. Both sides hold the same `count` variables.
 pub fn add_gram(count: usize, left: &Panels<ROWS>, right: &Panels<COLS>, out: &mut [f64]) {
-    out.par_chunks_mut((TASK_BLOCKS * ROWS * count).max(1)).enumerate().for_each(|(task, rows)| {
-        dispatch(GramRows { count, left, right, block: task * TASK_BLOCKS, rows });
+    out.par_chunks_mut((TASK_ROWS * count).max(1)).enumerate().for_each(|(task, rows)| {
+        add_gram_rows(count, left, right, task * TASK_ROWS, rows);
     });
+}
+
+/// The same for the rows from `first` on, a multiple of `ROWS`.
+pub fn add_gram_rows(
+    count: usize,
+    left: &Panels<ROWS>,
+    right: &Panels<COLS>,
+    first: usize,
+    rows: &mut [f64],
+) {
+    dispatch(GramRows { count, left, right, block: first / ROWS, rows });
 }
 
 struct GramRows<'a> {
@@ -272,6 +300,21 @@ mod tests {
                     assert!((product[i * count + j] - plain).abs() < 1e-12);
                 }
             }
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
+    fn a_left_side_serves_as_the_right_one() {
+        let (count, depth) = (53, 31);
+        let matrix = values(count, depth);
+        let variable = |u: usize| &matrix[u * depth..][..depth];
+        let left = Panels::pack(count, depth, variable, None);
+        let twice = vec![2.0; depth];
+        let right = Panels::<COLS>::pack(count, depth, variable, Some(&twice));
+        let same = Panels::of_left(&left, 2.0);
+        for index in 0..right.len() {
+            assert_eq!(same.panel(index), right.panel(index));
         }
     }
 

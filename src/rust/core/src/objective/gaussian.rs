@@ -15,9 +15,9 @@
 //! `L M^-1 L'` for the L of all variables, too.
 
 use crate::features::Products;
-use crate::numerics::cholesky::Cholesky;
+use crate::numerics::cholesky::{mirror, Cholesky};
 use crate::numerics::simd::{axpy, dispatch, dot};
-use crate::numerics::tiles::{add_gram, product, Panels};
+use crate::numerics::tiles::{add_gram, add_gram_rows, product, Panels, COLS, ROWS, TASK_ROWS};
 use crate::objective::loss::Loss;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -52,6 +52,8 @@ impl Entry {
 pub struct GaussianLoss {
     products: Products,
     terms: Vec<Term>,
+    /// `G`, full.
+    linear: Vec<f64>,
     /// `G - sum_k s_k C_k`: `xi` where theta is zero, full.
     at_zero: Vec<f64>,
 }
@@ -157,7 +159,7 @@ pub struct Evaluation {
 impl GaussianLoss {
     /// The closed form that takes the place of an empirical loss.
     pub fn new(products: &Products, loss: &Loss) -> Self {
-        let terms = loss
+        let terms: Vec<Term> = loss
             .terms()
             .iter()
             .map(|term| {
@@ -166,25 +168,22 @@ impl GaussianLoss {
                 Term { sign: term.sign, rows: term.rows.clone(), covariance }
             })
             .collect();
-        let mut gaussian = Self { products: products.clone(), terms, at_zero: Vec::new() };
-        gaussian.at_zero = gaussian.xi_at_zero(loss);
+        let mut gaussian =
+            Self { products: products.clone(), terms, linear: Vec::new(), at_zero: Vec::new() };
+        gaussian.set_linear(loss);
         gaussian
     }
 
-    /// Another linear term; by how much `G` changes.
-    pub fn set_linear(&mut self, loss: &Loss) -> Vec<f64> {
-        let now = self.xi_at_zero(loss);
-        let before = std::mem::replace(&mut self.at_zero, now);
-        self.at_zero.iter().zip(before).map(|(now, then)| now - then).collect()
-    }
-
-    /// `G` comes from the linear term's weights, which are zero outside numerators.
-    fn xi_at_zero(&self, loss: &Loss) -> Vec<f64> {
-        let mut xi = second_moments(&self.products, 0..self.products.rows(), loss.linear());
-        for Term { sign, covariance, .. } in &self.terms {
-            xi.iter_mut().zip(covariance).for_each(|(xi, c)| *xi -= sign * c);
-        }
-        xi
+    /// Take another linear term.
+    pub fn set_linear(&mut self, loss: &Loss) {
+        let d = self.products.variables();
+        self.linear = linear_moments(&self.products, &self.terms, loss);
+        self.at_zero.clone_from(&self.linear);
+        self.at_zero.par_chunks_mut(d.max(1)).enumerate().for_each(|(u, row)| {
+            for term in &self.terms {
+                subtract(term.sign, &term.covariance[u * d..], row);
+            }
+        });
     }
 
     /// Whether no covariance is singular.
@@ -200,9 +199,7 @@ impl GaussianLoss {
 
     /// `G_uv`.
     pub fn linear(&self, u: usize, v: usize) -> f64 {
-        let at = u * self.products.variables() + v;
-        let weighted: f64 = self.terms.iter().map(|term| term.sign * term.covariance[at]).sum();
-        self.at_zero[at] + weighted
+        self.linear[u * self.products.variables() + v]
     }
 
     /// `xi` where theta is zero, full.
@@ -313,60 +310,86 @@ impl GaussianLoss {
         at.factors.par_iter().zip(&active.roots).map(solve).collect()
     }
 
-    /// `xi` of all variables, its lower triangle in a full matrix that is overwritten.
-    pub fn xi(
+    /// `xi` of all variables, its lower triangle in a full matrix that is overwritten. `look` is shown
+    /// some rows at a time, with the number of the first, when these are done.
+    pub fn xi<T: Send>(
         &self,
         active: &ActiveVariables,
         entries: &[Entry],
         at: &Evaluation,
         moments: &[Moments],
         xi: &mut [f64],
-    ) {
+        look: impl Fn(usize, &[f64]) -> T + Sync,
+    ) -> Vec<T> {
+        let d = self.products.variables();
+        let parts: Vec<MomentsOfAll> = (0..self.terms.len())
+            .map(|k| self.moments_of_all(k, active, entries, at, &moments[k]))
+            .collect();
+        let tasks = xi.par_chunks_mut((TASK_ROWS * d).max(1)).enumerate();
+        let finish = |(task, rows): (usize, &mut [f64])| {
+            let first = task * TASK_ROWS;
+            self.start_xi(&parts, first, rows);
+            for (left, right) in parts.iter().filter_map(MomentsOfAll::products) {
+                add_gram_rows(d, left, right, first, rows);
+            }
+            look(first, rows)
+        };
+        tasks.map(finish).collect()
+    }
+
+    /// Some rows of `xi`, without the products.
+    fn start_xi(&self, parts: &[MomentsOfAll], first: usize, rows: &mut [f64]) {
+        let d = self.products.variables();
+        let near_zero = parts.iter().all(MomentsOfAll::is_beside_covariance);
+        for (u, row) in (first..).zip(rows.chunks_exact_mut(d)) {
+            let row = &mut row[..=u];
+            if near_zero {
+                row.copy_from_slice(&self.at_zero[u * d..][..=u]);
+                continue;
+            }
+            row.copy_from_slice(&self.linear[u * d..][..=u]);
+            for (term, part) in self.terms.iter().zip(parts) {
+                if let Some(matrix) = part.plain(term) {
+                    subtract(term.sign, &matrix[u * d..], row);
+                }
+            }
+        }
+    }
+
+    /// How the moments of term k among all variables come about.
+    fn moments_of_all<'m>(
+        &self,
+        k: usize,
+        active: &ActiveVariables,
+        entries: &[Entry],
+        at: &Evaluation,
+        moments: &'m Moments,
+    ) -> MomentsOfAll<'m> {
+        let (term, d) = (&self.terms[k], self.products.variables());
         if entries.is_empty() {
-            xi.copy_from_slice(&self.at_zero);
-            return;
-        }
-        self.start_xi(active, xi);
-        let d = self.products.variables();
-        for (k, term) in self.terms.iter().enumerate() {
-            if matches!(active.roots[k], Root::Sample { .. }) {
-                let mut rows = self.scaled_rows(term, 0..d);
-                at.factors[k].solve_lower_rows(&mut rows);
-                add_gram_of(&rows, term.rows.len(), -term.sign, xi);
-            } else if active.variables.len() == d {
-                let moments = moments[k].full();
-                xi.iter_mut().zip(&*moments).for_each(|(xi, a)| *xi -= term.sign * a);
-            } else {
-                self.add_by_entries(term, active, entries, &moments[k].full(), xi);
-            }
+            MomentsOfAll::Covariance
+        } else if matches!(active.roots[k], Root::Sample { .. }) {
+            let scale = 1.0 / (term.rows.len() as f64).sqrt();
+            let sample = |u: usize| &self.products.column(1, u)[term.rows.clone()];
+            let left = at.factors[k].solve_lower_panels(d, sample, scale);
+            let right = Panels::of_left(&left, -term.sign);
+            MomentsOfAll::Products { left, right }
+        } else if active.variables.len() == d {
+            MomentsOfAll::Known(moments.full())
+        } else {
+            let (left, right) = self.beside_covariance(term, active, entries, &moments.full());
+            MomentsOfAll::BesideCovariance { left, right }
         }
     }
 
-    /// `xi` where theta is zero, without the covariances of terms whose moments are computed whole.
-    fn start_xi(&self, active: &ActiveVariables, xi: &mut [f64]) {
-        let d = self.products.variables();
-        let all = active.variables.len() == d;
-        let is_whole = |root: &Root| all || matches!(root, Root::Sample { .. });
-        let terms = self.terms.iter().zip(&active.roots);
-        let whole: Vec<&Term> = terms.filter(|(_, root)| is_whole(root)).map(|(t, _)| t).collect();
-        xi.par_chunks_mut(d.max(1)).enumerate().for_each(|(u, row)| {
-            row[..=u].copy_from_slice(&self.at_zero[u * d..][..=u]);
-            for term in &whole {
-                let covariance = &term.covariance[u * d..][..=u];
-                row.iter_mut().zip(covariance).for_each(|(xi, c)| *xi += term.sign * c);
-            }
-        });
-    }
-
-    /// `-s C_J'(sE + E A_JJ E) C_J`.
-    fn add_by_entries(
+    /// `-s C_J'(sE + E A_JJ E) C_J` as the product of two sides.
+    fn beside_covariance(
         &self,
         term: &Term,
         active: &ActiveVariables,
         entries: &[Entry],
         moments: &[f64],
-        xi: &mut [f64],
-    ) {
+    ) -> (Panels<ROWS>, Panels<COLS>) {
         let (d, size) = (self.products.variables(), active.variables.len());
         // E A E = E (E A)'.
         let image = transposed(&times(entries, moments, size), size);
@@ -383,8 +406,69 @@ impl GaussianLoss {
         let image = product(size, d, &left, &right);
         let left = Panels::pack_rows(d, size, across, |_| -term.sign);
         let right = Panels::pack_rows(d, size, |k| &image[k * d..], |_| 1.0);
-        add_gram(d, &left, &right, xi);
+        (left, right)
     }
+}
+
+/// The moments of one term among all variables. Products are minus the sign times what they stand for.
+enum MomentsOfAll<'a> {
+    /// Those of the sample.
+    Covariance,
+    /// A matrix at hand.
+    Known(Cow<'a, [f64]>),
+    /// A product.
+    Products { left: Panels<ROWS>, right: Panels<COLS> },
+    /// A product beside those of the sample.
+    BesideCovariance { left: Panels<ROWS>, right: Panels<COLS> },
+}
+
+impl MomentsOfAll<'_> {
+    /// What is there as a matrix.
+    fn plain<'b>(&'b self, term: &'b Term) -> Option<&'b [f64]> {
+        match self {
+            Self::Covariance | Self::BesideCovariance { .. } => Some(&term.covariance),
+            Self::Known(matrix) => Some(matrix),
+            Self::Products { .. } => None,
+        }
+    }
+
+    fn is_beside_covariance(&self) -> bool {
+        matches!(self, Self::Covariance | Self::BesideCovariance { .. })
+    }
+
+    fn products(&self) -> Option<(&Panels<ROWS>, &Panels<COLS>)> {
+        match self {
+            Self::Products { left, right } | Self::BesideCovariance { left, right } => {
+                Some((left, right))
+            }
+            Self::Covariance | Self::Known(_) => None,
+        }
+    }
+}
+
+/// Subtract `sign` times the first of some values.
+fn subtract(sign: f64, values: &[f64], from: &mut [f64]) {
+    from.iter_mut().zip(values).for_each(|(target, value)| *target -= sign * value);
+}
+
+/// `G`: moments weighted by the linear term. Where all rows of a term weigh the same, these are its own.
+fn linear_moments(products: &Products, terms: &[Term], loss: &Loss) -> Vec<f64> {
+    let d = products.variables();
+    let mut linear = vec![0.0; d * d];
+    for rows in loss.samples() {
+        let weights = &loss.linear()[rows.clone()];
+        let first = weights.first().copied().unwrap_or(0.0);
+        let equal = weights.iter().all(|weight| *weight == first);
+        let own = terms.iter().find(|term| equal && term.rows == rows);
+        if equal && first == 0.0 {
+            continue;
+        } else if let Some(Term { covariance, .. }) = own {
+            subtract(-first * rows.len() as f64, covariance, &mut linear);
+        } else {
+            subtract(-1.0, &second_moments(products, rows.clone(), weights), &mut linear);
+        }
+    }
+    linear
 }
 
 /// Add `scale` times the inner products of all rows of a matrix.
@@ -414,15 +498,6 @@ fn conditioned(matrix: &[f64], size: usize, share: f64) -> Option<Cholesky> {
     let factor = Cholesky::new(matrix, size)?;
     let sound = (0..size).all(|i| factor.pivot(i).powi(2) > share * matrix[i * size + i]);
     sound.then_some(factor)
-}
-
-/// Copy the lower triangle to the upper one.
-fn mirror(matrix: &mut [f64], size: usize) {
-    for i in 0..size {
-        for j in 0..i {
-            matrix[j * size + i] = matrix[i * size + j];
-        }
-    }
 }
 
 fn transposed(matrix: &[f64], size: usize) -> Vec<f64> {

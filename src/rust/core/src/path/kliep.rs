@@ -202,8 +202,8 @@ impl DensityRatio {
 fn log_normalizer(fit: &Fit, problem: &Problem, rows: &Range<usize>) -> f64 {
     let terms = problem.loss.terms();
     let own = terms.iter().position(|term| term.rows == *rows && term.sign > 0.0);
-    match own {
-        Some(term) => fit.log_sum[term],
+    match own.and_then(|term| fit.log_sum.get(term)) {
+        Some(log_sum) => *log_sum,
         None => log_mean_exp(&problem.features.scores(rows.clone(), &fit.coefficients)),
     }
 }

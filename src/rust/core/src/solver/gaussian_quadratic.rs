@@ -9,6 +9,8 @@ use std::borrow::Cow;
 const SWEEPS: usize = 100;
 /// Sweeps over the non-zero coordinates between two over all.
 const ACTIVE_SWEEPS: usize = 5;
+/// Coordinates for each variable up to which their second derivatives cost less than products.
+const FEW_FOR_EACH: usize = 3;
 /// Rows of matrices start at a multiple of this many values.
 const LINE: usize = 8;
 
@@ -26,18 +28,23 @@ impl GaussianQuadratic<'_> {
     /// `theta + delta` that nearly minimises: until no coordinate violates its condition by more than
     /// `enough`.
     pub fn minimise(&self, theta: &[f64], enough: f64, matrices: &mut Curvature) -> Vec<f64> {
-        let mut state = State::new(self, theta, matrices);
-        for _ in 0..SWEEPS {
-            if state.sweep(false) <= enough {
-                break;
-            }
-            for _ in 0..ACTIVE_SWEEPS {
-                if state.sweep(true) <= enough {
-                    break;
-                }
-            }
+        let steepness = self.steepness(matrices);
+        let values = theta.to_vec();
+        if self.places.len() <= FEW_FOR_EACH * matrices.size {
+            let slopes = BySecondDerivatives::new(self, matrices);
+            Descent { model: self, steepness, values, slopes }.run(enough)
+        } else {
+            let slopes = ByProducts::new(self, matrices);
+            Descent { model: self, steepness, values, slopes }.run(enough)
         }
-        state.values
+    }
+
+    fn steepness(&self, matrices: &Curvature) -> Vec<Steepness> {
+        let of = |(&(i, j), penalty): (&(usize, usize), &Penalty)| {
+            let smooth = matrices.along(i, j);
+            Steepness { smooth, inverse: 1.0 / (smooth + penalty.lambda1) }
+        };
+        self.places.iter().zip(self.penalties).map(of).collect()
     }
 }
 
@@ -55,6 +62,10 @@ pub struct Curvature {
     moments: Vec<f64>,
     /// The rows of all `delta A_k` side by side.
     images: Vec<f64>,
+    /// Second derivatives between all coordinates of a model, where the row has been asked for.
+    second: Vec<f64>,
+    /// Whether it has.
+    known: Vec<bool>,
 }
 
 impl Curvature {
@@ -62,12 +73,13 @@ impl Curvature {
     pub fn set<'m>(&mut self, size: usize, moments: impl ExactSizeIterator<Item = Cow<'m, [f64]>>) {
         (self.size, self.terms) = (size, moments.len());
         self.stride = (size * self.terms).div_ceil(LINE) * LINE;
-        self.moments.clear();
+        self.known.clear();
         self.moments.resize(size * self.stride, 0.0);
         for (k, a) in moments.enumerate() {
             let rows = self.moments.chunks_exact_mut(self.stride.max(1));
             for (row, source) in rows.zip(a.chunks_exact(size.max(1))) {
                 row[k * size..][..size].copy_from_slice(source);
+                row[self.terms * size..].fill(0.0);
             }
         }
     }
@@ -83,38 +95,165 @@ impl Curvature {
     }
 }
 
-struct State<'a> {
-    model: &'a GaussianQuadratic<'a>,
-    /// `theta + delta`.
-    values: Vec<f64>,
-    /// The curvature of the smooth part along every coordinate, and one over that with the ridge.
-    curvature: Vec<(f64, f64)>,
-    /// `A_k` and `delta A_k`.
-    matrices: &'a mut Curvature,
-    /// One column of all `delta A_k`, one after the other.
-    column: Vec<f64>,
+/// Along one coordinate.
+struct Steepness {
+    /// The second derivative of the smooth part.
+    smooth: f64,
+    /// One over that with the ridge.
+    inverse: f64,
 }
 
-impl<'a> State<'a> {
-    fn new(model: &'a GaussianQuadratic<'a>, theta: &[f64], matrices: &'a mut Curvature) -> Self {
-        matrices.images.clear();
-        matrices.images.resize(matrices.moments.len(), 0.0);
-        let curvature = |(&(i, j), penalty): (&(usize, usize), &Penalty)| {
-            let smooth = matrices.along(i, j);
-            (smooth, 1.0 / (smooth + penalty.lambda1))
-        };
-        Self {
-            model,
-            values: theta.to_vec(),
-            curvature: model.places.iter().zip(model.penalties).map(curvature).collect(),
-            column: vec![0.0; matrices.stride],
-            matrices,
+/// How the slopes of the smooth part follow the coordinates.
+trait Slopes {
+    /// Minus the slope along coordinate t.
+    fn at<S: Simd>(&mut self, simd: S, t: usize) -> f64;
+
+    /// Coordinate t, which was looked at last, has moved.
+    fn follow<S: Simd>(&mut self, simd: S, t: usize, change: f64);
+}
+
+struct Descent<'a, L> {
+    model: &'a GaussianQuadratic<'a>,
+    steepness: Vec<Steepness>,
+    /// `theta + delta`.
+    values: Vec<f64>,
+    slopes: L,
+}
+
+impl<L: Slopes> Descent<'_, L> {
+    /// A sweep leaves about the share of the violations it met that the one before had left: none is
+    /// made only to see that there was enough of them.
+    fn run(mut self, enough: f64) -> Vec<f64> {
+        let mut share = 1.0_f64;
+        for _ in 0..SWEEPS {
+            let mut met = self.sweep(false);
+            if share * met <= enough {
+                break;
+            }
+            for _ in 0..ACTIVE_SWEEPS {
+                let now = self.sweep(true);
+                share = (now / met).min(1.0);
+                met = now;
+                // The next sweep, over all, leaves that share again.
+                if share * share * met <= enough {
+                    break;
+                }
+            }
         }
+        self.values
     }
 
     /// Go through the coordinates once; the worst violation met.
     fn sweep(&mut self, active: bool) -> f64 {
-        dispatch(Sweep { state: self, active })
+        dispatch(Sweep { descent: self, active })
+    }
+}
+
+struct Sweep<'a, 'b, L> {
+    descent: &'a mut Descent<'b, L>,
+    active: bool,
+}
+
+impl<L: Slopes> WithSimd for Sweep<'_, '_, L> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let Descent { model, steepness, values, slopes } = self.descent;
+        let mut worst = 0.0_f64;
+        for (t, (value, Steepness { smooth, inverse })) in
+            values.iter_mut().zip(steepness).enumerate()
+        {
+            if self.active && *value == 0.0 {
+                continue;
+            }
+            let slope = slopes.at(simd, t);
+            let penalty = &model.penalties[t];
+            worst = worst.max(penalty.kkt(&[*value], &[slope]));
+            // The minimum along this coordinate.
+            let pull = *smooth * *value + slope;
+            let beyond = (pull.abs() - penalty.level).max(0.0);
+            let next = beyond.copysign(pull) * *inverse;
+            let change = next - *value;
+            if change != 0.0 {
+                *value = next;
+                slopes.follow(simd, t, change);
+            }
+        }
+        worst
+    }
+}
+
+/// By the second derivatives between the coordinates: for few of them among many variables.
+struct BySecondDerivatives<'a> {
+    places: &'a [(usize, usize)],
+    matrices: &'a mut Curvature,
+    slopes: Vec<f64>,
+}
+
+impl<'a> BySecondDerivatives<'a> {
+    fn new(model: &GaussianQuadratic<'a>, matrices: &'a mut Curvature) -> Self {
+        let count = model.places.len();
+        if matrices.known.len() != count {
+            matrices.known = vec![false; count];
+            let room = matrices.second.len().max(count * count);
+            matrices.second.resize(room, 0.0);
+        }
+        Self { places: model.places, matrices, slopes: model.xi.to_vec() }
+    }
+
+    /// The second derivatives between coordinate t and all: `A_ik A_jl + A_il A_jk` over the terms.
+    #[inline(always)]
+    fn fill(&mut self, t: usize) {
+        let Curvature { size, terms, stride, moments, second, .. } = &mut *self.matrices;
+        let (i, j) = self.places[t];
+        let row = &mut second[t * self.places.len()..][..self.places.len()];
+        row.fill(0.0);
+        for k in 0..*terms {
+            let a = &moments[i * *stride + k * *size..][..*size];
+            let b = &moments[j * *stride + k * *size..][..*size];
+            for (value, (u, v)) in row.iter_mut().zip(self.places) {
+                *value += a[*u] * b[*v] + a[*v] * b[*u];
+            }
+        }
+    }
+}
+
+impl Slopes for BySecondDerivatives<'_> {
+    #[inline(always)]
+    fn at<S: Simd>(&mut self, _: S, t: usize) -> f64 {
+        self.slopes[t]
+    }
+
+    #[inline(always)]
+    fn follow<S: Simd>(&mut self, simd: S, t: usize, change: f64) {
+        if !self.matrices.known[t] {
+            self.fill(t);
+            self.matrices.known[t] = true;
+        }
+        let count = self.places.len();
+        axpy(simd, -change, &self.matrices.second[t * count..][..count], &mut self.slopes);
+    }
+}
+
+/// By products with the `A_k`.
+struct ByProducts<'a> {
+    places: &'a [(usize, usize)],
+    xi: &'a [f64],
+    /// `A_k` and `delta A_k`.
+    matrices: &'a mut Curvature,
+    /// One column of all `delta A_k`, one after the other.
+    column: Vec<f64>,
+    /// Which one.
+    at_hand: usize,
+}
+
+impl<'a> ByProducts<'a> {
+    fn new(model: &GaussianQuadratic<'a>, matrices: &'a mut Curvature) -> Self {
+        matrices.images.clear();
+        matrices.images.resize(matrices.moments.len(), 0.0);
+        let column = vec![0.0; matrices.stride];
+        Self { places: model.places, xi: model.xi, matrices, column, at_hand: usize::MAX }
     }
 
     /// Column i of all `delta A_k`.
@@ -129,12 +268,29 @@ impl<'a> State<'a> {
             }
         }
     }
+}
 
-    /// Add `step` to both places (i, j) of delta while column i is at hand.
+impl Slopes for ByProducts<'_> {
     #[inline(always)]
-    fn change<S: Simd>(&mut self, simd: S, i: usize, j: usize, step: f64) {
+    fn at<S: Simd>(&mut self, simd: S, t: usize) -> f64 {
+        let (i, j) = self.places[t];
+        if i != self.at_hand {
+            self.gather(i);
+            self.at_hand = i;
+        }
+        // (A delta A)_ij is row j of A times column i of delta A.
+        let stride = self.matrices.stride;
+        let row = &self.matrices.moments[j * stride..][..stride];
+        self.xi[t] - dot(simd, row, &self.column)
+    }
+
+    /// Add the step to both places (i, j) of delta while column i is at hand.
+    #[inline(always)]
+    fn follow<S: Simd>(&mut self, simd: S, t: usize, change: f64) {
+        let (i, j) = self.places[t];
+        let step = if i == j { 2.0 * change } else { change };
         let Self { matrices, column, .. } = self;
-        let Curvature { size, terms, stride, moments, images } = &mut **matrices;
+        let Curvature { size, terms, stride, moments, images, .. } = &mut **matrices;
         let (size, stride) = (*size, *stride);
         let (row_i, row_j) = (&moments[i * stride..][..stride], &moments[j * stride..][..stride]);
         // The column first: the next coordinate waits for nothing else.
@@ -151,45 +307,79 @@ impl<'a> State<'a> {
     }
 }
 
-struct Sweep<'a, 'b> {
-    state: &'a mut State<'b>,
-    active: bool,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl WithSimd for Sweep<'_, '_> {
-    type Output = f64;
+    const SIZE: usize = 7;
+    const ENOUGH: f64 = 1e-11;
 
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> f64 {
-        let Self { state, active } = self;
-        let (model, stride) = (state.model, state.matrices.stride);
-        let mut worst = 0.0_f64;
-        let mut at_hand = usize::MAX;
-        for (t, &(i, j)) in model.places.iter().enumerate() {
-            let value = state.values[t];
-            if active && value == 0.0 {
-                continue;
-            }
-            if i != at_hand {
-                state.gather(i);
-                at_hand = i;
-            }
-            // Minus the slope of the smooth part: (A delta A)_ij is row j of A times column i of delta A.
-            let row = &state.matrices.moments[j * stride..][..stride];
-            let slope = model.xi[t] - dot(simd, row, &state.column);
-            let penalty = &model.penalties[t];
-            worst = worst.max(penalty.kkt(&[value], &[slope]));
-            let (curvature, inverse) = state.curvature[t];
-            // The minimum along this coordinate.
-            let pull = curvature * value + slope;
-            let beyond = (pull.abs() - penalty.level).max(0.0);
-            let next = beyond.copysign(pull) * inverse;
-            let change = next - value;
-            if change != 0.0 {
-                state.values[t] = next;
-                state.change(simd, i, j, if i == j { 2.0 * change } else { change });
-            }
+    /// Two positive definite matrices.
+    fn moments() -> [Vec<f64>; 2] {
+        [0.3, 0.7].map(|link| {
+            let entry = |k: usize| {
+                let (i, j) = (k / SIZE, k % SIZE);
+                let far = i.abs_diff(j) as i32;
+                f64::powi(link, far) * (1.0 + ((i * j) % 3) as f64 * if i == j { 0.2 } else { 0.0 })
+            };
+            (0..SIZE * SIZE).map(entry).collect()
+        })
+    }
+
+    /// The worst violation of the conditions of the minimum, by full matrices.
+    fn worst(model: &GaussianQuadratic<'_>, theta: &[f64], at: &[f64]) -> f64 {
+        let mut delta = vec![0.0; SIZE * SIZE];
+        for ((&(i, j), to), from) in model.places.iter().zip(at).zip(theta) {
+            delta[i * SIZE + j] += to - from;
+            delta[j * SIZE + i] += to - from;
         }
-        worst
+        let image = |i: usize, j: usize| {
+            let all = (0..SIZE).flat_map(|k| (0..SIZE).map(move |l| (k, l)));
+            let of = |a: &[f64]| -> f64 {
+                all.clone()
+                    .map(|(k, l)| a[i * SIZE + k] * delta[k * SIZE + l] * a[l * SIZE + j])
+                    .sum()
+            };
+            moments().iter().map(|a| of(a)).sum::<f64>()
+        };
+        let of = |t: usize| {
+            let (i, j) = model.places[t];
+            model.penalties[t].kkt(&[at[t]], &[model.xi[t] - image(i, j)])
+        };
+        (0..model.places.len()).map(of).fold(0.0, f64::max)
+    }
+
+    /// Whichever way the slopes are followed.
+    #[test]
+    fn the_minimum_satisfies_its_conditions_by_products_and_by_second_derivatives() {
+        let places: Vec<(usize, usize)> =
+            (0..SIZE).flat_map(|i| (0..=i).map(move |j| (i, j))).step_by(2).collect();
+        let xi: Vec<f64> = (0..places.len()).map(|t| ((t * 5) % 7) as f64 / 4.0 - 0.8).collect();
+        let theta: Vec<f64> =
+            (0..places.len()).map(|t| if t % 3 == 0 { 0.2 } else { 0.0 }).collect();
+        let penalties = vec![Penalty { lambda1: 0.1, level: 0.4 }; places.len()];
+        let model = GaussianQuadratic { places: &places, xi: &xi, penalties: &penalties };
+        let mut matrices = Curvature::default();
+        let full = moments();
+        matrices.set(SIZE, full.iter().map(|a| Cow::Borrowed(&a[..])));
+        let steepness = || {
+            model.steepness(&{
+                let mut same = Curvature::default();
+                same.set(SIZE, full.iter().map(|a| Cow::Borrowed(&a[..])));
+                same
+            })
+        };
+        let values = || theta.clone();
+        let slopes = BySecondDerivatives::new(&model, &mut matrices);
+        let few =
+            Descent { model: &model, steepness: steepness(), values: values(), slopes }.run(ENOUGH);
+        let slopes = ByProducts::new(&model, &mut matrices);
+        let many =
+            Descent { model: &model, steepness: steepness(), values: values(), slopes }.run(ENOUGH);
+        for at in [&few, &many] {
+            assert!(worst(&model, &theta, at) < 1e-10);
+            assert!(at.iter().any(|value| *value == 0.0) && at.iter().any(|value| *value != 0.0));
+        }
+        assert!(few.iter().zip(&many).all(|(a, b)| (a - b).abs() < 1e-10));
     }
 }

@@ -122,7 +122,7 @@ fn value_and_gradient_are_those_of_the_formula() {
             let active = loss.restrict_to((0..5).collect());
             let at = loss.evaluate(&active, &entries).unwrap();
             let mut xi = vec![f64::NAN; 25];
-            loss.xi(&active, &entries, &at, &loss.moments(&active, &at), &mut xi);
+            loss.xi(&active, &entries, &at, &loss.moments(&active, &at), &mut xi, |_, _| ());
             let (plain_value, plain_xi) = plain(&case, &theta);
             assert!((at.value - plain_value).abs() < 1e-12);
             for (t, &(u, v)) in places.iter().enumerate() {
@@ -161,7 +161,7 @@ fn the_gradient_of_all_variables_comes_from_those_at_work() {
         let at = loss.evaluate(&active, &entries).unwrap();
         let moments = loss.moments(&active, &at);
         let mut xi = vec![f64::NAN; 49];
-        loss.xi(&active, &entries, &at, &moments, &mut xi);
+        loss.xi(&active, &entries, &at, &moments, &mut xi, |_, _| ());
         let (value, plain_xi) = plain(&case, &theta);
         assert!((at.value - value).abs() < 1e-12);
         for u in 0..7 {

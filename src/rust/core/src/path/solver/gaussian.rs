@@ -5,6 +5,8 @@ use crate::error::{Error, Result};
 use crate::features::factors::{factor_index, factor_variables};
 use crate::features::{Coefficients, Products};
 use crate::monitor::Monitor;
+use crate::numerics::simd::{dispatch, largest_size};
+use crate::numerics::tiles::TASK_ROWS;
 use crate::objective::certificate::{Certificate, Status, Tolerance};
 use crate::objective::gaussian::{ActiveVariables, Entry, Evaluation, GaussianLoss, Moments};
 use crate::objective::penalty::{Lambda, Penalty};
@@ -13,13 +15,14 @@ use crate::objective::problem::Problem;
 use crate::path::grid::LambdaStep;
 use crate::solver::gaussian_quadratic::{Curvature, GaussianQuadratic};
 use crate::solver::Stop;
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The share of the tolerance an inner solve may use up; the rest is for factors left out.
-const INNER_SHARE: f64 = 0.5;
+const INNER_SHARE: f64 = 0.8;
 /// How much of the violation that the tolerance leaves to a coefficient the model of a step may have.
-const NEEDED_SHARE: f64 = 0.3;
+const NEEDED_SHARE: f64 = 0.5;
 /// Share of the predicted decrease a step must bring.
 const ARMIJO: f64 = 1e-3;
 /// Halvings of a step before it counts as failed.
@@ -27,8 +30,6 @@ const HALVINGS: usize = 60;
 
 /// Values of `xi` that are looked at together.
 const LINE: usize = 32;
-/// Rows of `xi` that are looked at in one task.
-const TASK_ROWS: usize = 32;
 /// Steps with the same curvature, where a new one costs more than a gradient.
 const KEPT_STEPS: usize = 2;
 /// Variables that are kept for each that is needed, before their covariances are factored anew.
@@ -53,12 +54,72 @@ pub struct GaussianSolver {
     theta: Theta,
     /// `xi` of all factors there: the lower triangle of a full matrix.
     xi: Vec<f64>,
+    /// Factors with a large `xi` there, where they have been looked for.
+    beyond: Option<Beyond>,
     /// The variables of the last working set, and what was prepared for them.
     active: Arc<ActiveVariables>,
     /// The last lambda2 of this problem, and theta at the one before it.
     trend: Option<Trend>,
     /// Matrices of the last quadratic model.
     curvature: Curvature,
+}
+
+/// `|xi_t| / w_t` of all penalised factors where it is above a threshold, in order.
+struct Beyond {
+    threshold: f64,
+    ratios: Vec<(usize, f64)>,
+}
+
+/// Looks for these.
+struct LookBeyond<'a> {
+    penalty_factor: &'a PenaltyFactors,
+    variables: usize,
+    threshold: f64,
+    /// No `xi` below it is above the threshold.
+    least: f64,
+}
+
+impl<'a> LookBeyond<'a> {
+    fn new(penalty_factor: &'a PenaltyFactors, variables: usize, threshold: f64) -> Self {
+        let least = threshold * penalty_factor.smallest();
+        Self { penalty_factor, variables, threshold, least }
+    }
+
+    /// Among some rows of `xi`.
+    fn among(&self, first: usize, rows: &[f64]) -> Vec<(usize, f64)> {
+        dispatch(LookAmong { look: self, first, rows })
+    }
+}
+
+struct LookAmong<'a> {
+    look: &'a LookBeyond<'a>,
+    first: usize,
+    rows: &'a [f64],
+}
+
+impl WithSimd for LookAmong<'_> {
+    type Output = Vec<(usize, f64)>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<(usize, f64)> {
+        let Self { look: LookBeyond { penalty_factor, variables, threshold, least }, .. } = self;
+        let mut found = Vec::new();
+        for (u, row) in (self.first..).zip(self.rows.chunks_exact(*variables)) {
+            for (part, values) in row[..=u].chunks(LINE).enumerate() {
+                // Nearly all lines hold nothing.
+                if largest_size(simd, values) <= *least {
+                    continue;
+                }
+                for (v, xi) in (part * LINE..).zip(values) {
+                    let weight = penalty_factor.of(u, v);
+                    if xi.abs() > threshold * weight && weight > 0.0 {
+                        found.push((factor_index(u, v), xi.abs() / weight));
+                    }
+                }
+            }
+        }
+        found
+    }
 }
 
 /// Where theta comes from: along a path it moves nearly linearly.
@@ -130,6 +191,7 @@ impl GaussianSolver {
             unpenalised,
             theta: Theta::new(),
             xi: loss.at_zero().to_vec(),
+            beyond: None,
             active: Arc::new(loss.restrict_to(Vec::new())),
             trend: None,
             curvature: Curvature::default(),
@@ -144,29 +206,28 @@ impl GaussianSolver {
 
     /// `|xi_t| / w_t` of the penalised factors where it is above a threshold, in order.
     fn ratios_above(&self, threshold: f64) -> Vec<(usize, f64)> {
-        let d = self.variables;
-        let smallest = self.problem.penalty_factor.smallest();
-        let of_rows = |(block, rows): (usize, &[f64])| {
-            let mut found = Vec::new();
-            for (u, row) in (block * TASK_ROWS..).zip(rows.chunks_exact(d)) {
-                let least = threshold * smallest;
-                for (part, values) in row[..=u].chunks(LINE).enumerate() {
-                    // Nearly all lines hold nothing.
-                    if !values.iter().fold(false, |any, xi| any | (xi.abs() > least)) {
-                        continue;
-                    }
-                    for (v, xi) in (part * LINE..).zip(values) {
-                        let weight = self.problem.penalty_factor.of(u, v);
-                        if xi.abs() > threshold * weight && weight > 0.0 {
-                            found.push((factor_index(u, v), xi.abs() / weight));
-                        }
-                    }
-                }
-            }
-            found
-        };
-        let blocks = self.xi.par_chunks((TASK_ROWS * d).max(1)).enumerate();
-        blocks.map(of_rows).collect::<Vec<_>>().concat()
+        if let Some(Beyond { ratios, .. }) =
+            self.beyond.as_ref().filter(|b| b.threshold <= threshold)
+        {
+            return ratios.iter().copied().filter(|(_, ratio)| *ratio > threshold).collect();
+        }
+        let look = LookBeyond::new(&self.problem.penalty_factor, self.variables, threshold);
+        let tasks = self.xi.par_chunks((TASK_ROWS * self.variables).max(1)).enumerate();
+        let found = tasks.map(|(task, rows)| look.among(task * TASK_ROWS, rows));
+        found.collect::<Vec<_>>().concat()
+    }
+
+    /// The largest `|xi_t| / w_t` of the penalised factors.
+    fn largest_ratio(&self) -> f64 {
+        let mut largest = 0.0;
+        let mut look = LookBeyond::new(&self.problem.penalty_factor, self.variables, 0.0);
+        for (task, rows) in self.xi.chunks((TASK_ROWS * self.variables).max(1)).enumerate() {
+            let found = look.among(task * TASK_ROWS, rows);
+            largest = found.into_iter().map(|(_, ratio)| ratio).fold(largest, f64::max);
+            // What comes later matters where it is larger.
+            look = LookBeyond::new(&self.problem.penalty_factor, self.variables, largest);
+        }
+        largest
     }
 
     fn set(&mut self, factors: Vec<usize>, lambda: Lambda) -> ActiveSet {
@@ -319,16 +380,22 @@ impl GaussianSolver {
         None
     }
 
-    /// Take over the theta of a set, with its objective and `xi` of all factors.
-    fn adopt(&mut self, set: &ActiveSet, at: Option<&Position>) -> f64 {
+    /// Take over the theta of a set, with its objective and `xi` of all factors, of which those above a
+    /// threshold are noted.
+    fn adopt(&mut self, set: &ActiveSet, at: Option<&Position>, threshold: f64) -> f64 {
         let Some(at) = at else {
             return f64::NAN;
         };
         let known = set.factors.iter().zip(&set.theta).filter(|(_, t)| **t != 0.0);
         self.theta = known.map(|(factor, t)| (*factor, *t)).collect();
         let entries = set.entries_of(&set.theta);
-        self.loss.xi(&set.active, &entries, &at.evaluation, &at.moments, &mut self.xi);
-        at.evaluation.value + set.penalty(&set.theta)
+        let look = LookBeyond::new(&self.problem.penalty_factor, self.variables, threshold);
+        let Position { evaluation, moments } = at;
+        let look = |first: usize, rows: &[f64]| look.among(first, rows);
+        let found =
+            self.loss.xi(&set.active, &entries, evaluation, moments, &mut self.xi, look).concat();
+        self.beyond = Some(Beyond { threshold, ratios: found });
+        evaluation.value + set.penalty(&set.theta)
     }
 
     /// The certificate of theta over all factors; `above` are those beyond their level.
@@ -346,22 +413,8 @@ impl GaussianSolver {
     fn fit(&self, certificate: Certificate, status: Status, iterations: usize) -> Fit {
         let mut coefficients = Coefficients::default();
         self.theta.iter().for_each(|(factor, theta)| coefficients.push(*factor, &[*theta]));
-        let loss = &self.problem.loss;
-        let scores: Vec<f64> = loss
-            .terms()
-            .iter()
-            .flat_map(|term| {
-                let scores = self.problem.features.scores(term.rows.clone(), &coefficients);
-                scores.into_iter().map(|s| term.sign * s).collect::<Vec<f64>>()
-            })
-            .collect();
-        Fit {
-            status,
-            iterations,
-            certificate,
-            log_sum: loss.weights(&scores).log_sum,
-            coefficients,
-        }
+        // No row has a score here: whoever needs sums over them makes them.
+        Fit { status, iterations, certificate, log_sum: Vec::new(), coefficients }
     }
 }
 
@@ -405,7 +458,10 @@ impl PathSolver for GaussianSolver {
                 end = self.solve_set(&mut set, lambda.lambda1, stop)?;
             }
             iterations += end.as_ref().map_or(0, |(steps, _)| *steps);
-            let objective = self.adopt(&set, end.as_ref().map(|(_, position)| position));
+            // What is above this one is expected to enter next.
+            let threshold = at.current.min(2.0 * at.next - at.current);
+            let position = end.as_ref().map(|(_, position)| position);
+            let objective = self.adopt(&set, position, threshold);
             let above = self.ratios_above(at.current);
             let certificate = self.certify(objective, lambda, &above);
             let accepted = tolerance.accepts(&certificate);
@@ -426,13 +482,17 @@ impl UpdateProblem for GaussianSolver {
         self.problem.penalty_factor = penalty_factor.clone();
         self.unpenalised = penalty_factor.unpenalised(self.problem.features.factors());
         self.trend = None;
+        self.beyond = None;
     }
 
     fn set_linear(&mut self, problem: &Problem) {
-        let change = self.loss.set_linear(&problem.loss);
+        let before = self.loss.at_zero().to_vec();
+        self.loss.set_linear(&problem.loss);
+        let change = self.loss.at_zero().iter().zip(before).map(|(now, then)| now - then);
         self.xi.iter_mut().zip(change).for_each(|(xi, change)| *xi += change);
         self.problem.loss = problem.loss.clone();
         self.trend = None;
+        self.beyond = None;
     }
 }
 
@@ -443,8 +503,41 @@ impl FindLambdaMax for GaussianSolver {
             let mut set = self.set(self.unpenalised.clone(), lambda);
             let stop = self.limits.stop(tolerance, monitor);
             let end = self.solve_set(&mut set, lambda.lambda1, stop)?;
-            self.adopt(&set, end.as_ref().map(|(_, position)| position));
+            self.adopt(&set, end.as_ref().map(|(_, position)| position), 0.0);
         }
-        Ok(self.ratios_above(0.0).into_iter().map(|(_, ratio)| ratio).fold(0.0, f64::max))
+        Ok(self.largest_ratio())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows over several tasks, with lines that are not full.
+    #[test]
+    fn what_is_above_a_threshold_is_found_in_order() {
+        let d = TASK_ROWS + 7;
+        let xi: Vec<f64> =
+            (0..d * d).map(|k| ((k * 7919 + 13) % 1009) as f64 / 504.0 - 1.0).collect();
+        for penalty_factor in [
+            PenaltyFactors::equal(),
+            PenaltyFactors::ByKind { single: 0.0, edge: 1.3 },
+            PenaltyFactors::ByKind { single: 0.5, edge: f64::INFINITY },
+        ] {
+            let look = LookBeyond::new(&penalty_factor, d, 0.7);
+            let rows = xi.chunks(TASK_ROWS * d).enumerate();
+            let found: Vec<(usize, f64)> =
+                rows.flat_map(|(task, rows)| look.among(task * TASK_ROWS, rows)).collect();
+            let mut expected = Vec::new();
+            for u in 0..d {
+                for v in 0..=u {
+                    let (size, weight) = (xi[u * d + v].abs(), penalty_factor.of(u, v));
+                    if weight > 0.0 && size > 0.7 * weight {
+                        expected.push((factor_index(u, v), size / weight));
+                    }
+                }
+            }
+            assert_eq!(found, expected);
+        }
     }
 }

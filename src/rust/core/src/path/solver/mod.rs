@@ -80,7 +80,7 @@ pub struct Fit {
     pub iterations: usize,
     /// Over all factors.
     pub certificate: Certificate,
-    /// `log sum base exp(score)` of each term of the loss.
+    /// `log sum base exp(score)` of each term of the loss, where the solver has it.
     pub log_sum: Vec<f64>,
     /// The non-zero factors.
     pub coefficients: Coefficients,
