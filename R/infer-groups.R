@@ -11,7 +11,11 @@
 #'
 #' @section Method:
 #' Every contrast is tested as [kliep_infer()] tests two samples, with shuffles
-#' of its own.
+#' of its own. What depends on one group alone, such as normal scores, scales
+#' and the regression of every variable on the others, is computed once for each
+#' group. Changes that correlations do not show are not tested: the q-values of
+#' few shuffles could not be small over all contrasts. `kliep_infer()` of one
+#' contrast, such as `kliep_infer(found$fits[["b - a"]])`, tests them.
 #' * *Contrasts.* `q_value` in `$estimates` is the p-value of an edge in a
 #'   contrast, adjusted by the method of Benjamini and Hochberg over all edges
 #'   and contrasts together.
@@ -98,7 +102,7 @@ kliep_groups <- function(data, group, spec = NULL,
         contrast_samples(found, table[k, ], dots)
     })
     spec <- group_spec(spec, samples)
-    fits <- lapply(samples, test_all_edges, spec = spec, how = how, call = call)
+    fits <- test_contrasts(samples, spec, how, call)
     new_kliep_groups(fits, table, found$group, how, call)
 }
 
@@ -313,21 +317,21 @@ trend_p <- function(z, fits) {
 # The partial correlation of every edge in every group, the mean over the
 # contrasts that it takes part in.
 group_profiles <- function(fits, table) {
-    if (is.null(fits[[1L]]$estimates$partial_x)) return(NULL)
-    parts <- lapply(seq_along(fits), function(k) {
-        found <- fits[[k]]$estimates
-        data.frame(found[c("from", "to")],
-                   group = rep(c(table$x[k], table$y[k]), each = nrow(found)),
-                   partial = c(found$partial_x, found$partial_y))
-    })
-    all <- do.call(rbind, parts)
-    edge <- factor(edge_label(all$from, all$to),
-                   unique(edge_label(all$from, all$to)))
-    mean <- tapply(all$partial, list(edge, all$group), mean)
-    first <- match(rownames(mean), edge)
-    data.frame(from = all$from[first], to = all$to[first],
-               group = rep(colnames(mean), each = nrow(mean)),
-               partial = as.vector(mean))
+    first <- fits[[1L]]$estimates
+    if (is.null(first$partial_x)) return(NULL)
+    groups <- sort(unique(c(table$x, table$y)))
+    mean_of <- function(group) {
+        of <- function(side, column) {
+            lapply(fits[table[[side]] == group],
+                   function(fit) fit$estimates[[column]])
+        }
+        parts <- c(of("x", "partial_x"), of("y", "partial_y"))
+        Reduce(`+`, parts) / length(parts)
+    }
+    edges <- rep(seq_len(nrow(first)), length(groups))
+    data.frame(from = first$from[edges], to = first$to[edges],
+               group = rep(groups, each = nrow(first)),
+               partial = unlist(lapply(groups, mean_of)))
 }
 
 # In how many edges one group differs from all others: reported in each of its
