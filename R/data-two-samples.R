@@ -238,7 +238,7 @@ two_samples.default <- function(x, y = NULL, group = NULL, contrast = NULL,
     named <- is.data.frame(x) && is_column_name(group, nrow(x))
     values <- if (named) x[setdiff(names(x), group)] else x
     group <- find_group(group, known, x, "columns of `x`")
-    read <- read_design(request, known, nrow(x), "columns of `x`")
+    read <- read_design(request, known, rows_of(x), "columns of `x`")
     from_groups(without_columns(values, read$used), group, contrast, choice,
                 read)
 }
@@ -402,7 +402,7 @@ from_tables <- function(x, y, choice, request = NULL) {
         }
     }
     n <- vapply(parts, nrow, 1L)
-    read <- read_design(request, known_of_both(parts), sum(n),
+    read <- read_design(request, known_of_both(parts), rows_of_both(parts),
                         "columns of both tables")
     if (any(is_unknown(read, sum(n)))) {
         stop_kliep("design", "Something about the design is missing (`NA`).",
@@ -434,6 +434,15 @@ with_design <- function(settled, conditions, na) {
     given <- given[lengths(settled[given]) > 0L]
     c(settled$parts, list(conditions = conditions), settled[given],
       if (na == "pairwise") list(na = na))
+}
+
+# How many observations there are, and what they are called.
+rows_of <- function(values) list(n = nrow(values), names = rownames(values))
+
+rows_of_both <- function(parts) {
+    names <- lapply(parts, rownames)
+    list(n = nrow(parts$x) + nrow(parts$y),
+         names = if (all(lengths(names) > 0L)) unlist(names, use.names = FALSE))
 }
 
 # The columns that both tables have, those of `x` first in each.

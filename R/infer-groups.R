@@ -67,7 +67,8 @@
 #'   * `omnibus`: one row for each edge: `from`, `to`, `p_value`, `q_value`,
 #'     `changed`, and for ordered groups `trend`, `se_trend`, `p_trend` and
 #'     `q_trend`;
-#'   * `contrasts`: one row for each: `contrast`, `x`, `y`, `n_x`, `n_y`,
+#'   * `contrasts`: one row for each: `contrast`, `x`, `y`, `n_x`, `n_y`, with
+#'     units or pairs their numbers `units_x` and `units_y`,
 #'     `p_value` of no change at all, and `n_changed`;
 #'   * `profiles`: the partial correlation of every edge in every group, for
 #'     features with a closed form;
@@ -98,11 +99,11 @@ kliep_groups <- function(data, group, spec = NULL,
     dots <- check_group_dots(list(...))
     found <- find_grouped(data, group)
     table <- contrast_table(levels(found$group), contrasts, reference)
-    samples <- lapply(seq_len(nrow(table)), function(k) {
+    samples <- say_once(lapply(seq_len(nrow(table)), function(k) {
         contrast_samples(found, table[k, ], dots)
-    })
+    }))
     spec <- group_spec(spec, samples)
-    fits <- test_contrasts(samples, spec, how, call)
+    fits <- say_once(test_contrasts(samples, spec, how, call))
     new_kliep_groups(fits, table, found$group, how, call)
 }
 
@@ -185,7 +186,22 @@ contrast_samples <- function(found, contrast, dots) {
         list(group = group, contrast = c(contrast$x, contrast$y)), dots
     ))
     stop_gaps(own, "kliep_groups", draws = TRUE)
+    stop_small_group(own, contrast)
     own
+}
+
+# Tests need ten of each; here it is said of which group there are fewer.
+stop_small_group <- function(samples, contrast) {
+    n <- vapply(samples[c("x", "y")], nrow, 1L)
+    if (min(n) >= 10L) return(invisible())
+    what <- if (is.null(samples$design$pool)) "observation" else "unit"
+    stop_kliep(
+        "size",
+        paste0("Group `", contrast[[names(n)[which.min(n)]]], "` has ",
+               count_of(min(n), what), ", and tests need at least 10 in each ",
+               "group."),
+        hint = "Leave this group out, or join it with another."
+    )
 }
 
 # The same estimator for all contrasts.
@@ -212,6 +228,7 @@ new_kliep_groups <- function(fits, table, group, how, call, gate = TRUE) {
         single[estimates$contrast] <= how$fdr
     table$n_x <- vapply(fits, function(fit) fit$n[["x"]], 1L)
     table$n_y <- vapply(fits, function(fit) fit$n[["y"]], 1L)
+    table <- cbind(table, units_table(fits))
     table$p_value <- unname(single)
     table$n_changed <- as.vector(rowsum(as.integer(estimates$changed),
                                         estimates$contrast, reorder = FALSE))
@@ -229,6 +246,14 @@ new_kliep_groups <- function(fits, table, group, how, call, gate = TRUE) {
             variables = fits[[1L]]$variables, call = call
         )
     )
+}
+
+# How many units each contrast has of both groups; NULL where there are none.
+units_table <- function(fits) {
+    units <- lapply(fits, function(fit) units_of(fit$samples$design))
+    if (is.null(units[[1L]])) return(data.frame(row.names = seq_along(fits)))
+    data.frame(units_x = vapply(units, `[[`, 1L, "x"),
+               units_y = vapply(units, `[[`, 1L, "y"), row.names = NULL)
 }
 
 table_of <- function(group) {
@@ -380,6 +405,7 @@ format.kliep_groups <- function(x, ...) {
                                        collapse = ", "), " observations of ",
                count_of(length(x$variables), "variable")),
         paste0("  features   ", name_features(x$spec$features)),
+        describe_design(x$fits[[1L]]$samples$design, counts = FALSE),
         paste0("  contrasts  ", nrow(x$contrasts), ", of ",
                count_of(nrow(x$omnibus), "edge"), " each"),
         paste0("  any change p = ", format(x$global, digits = 2L))

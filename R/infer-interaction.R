@@ -379,8 +379,12 @@ format.kliep_interaction <- function(x, ...) {
     lines <- NextMethod()
     lines[1L] <- sub("<kliep_infer> of ", "<kliep_interaction> of ", lines[1L],
                      fixed = TRUE)
-    append(lines, paste0("  times      ", x$times[["x"]], " minus ",
-                         x$times[["y"]]), 2L)
+    units <- unlist(x$subjects)
+    append(lines, c(
+        paste0("  times      ", x$times[["x"]], " minus ", x$times[["y"]]),
+        if (length(units) > 0L) paste0("  units      x: ", units[["x"]],
+                                       ", y: ", units[["y"]])
+    ), 2L)
 }
 
 #' @export

@@ -235,3 +235,23 @@ test_that("groups do not test what correlations do not show, and say how", {
     two <- withr::with_seed(1, kliep_infer(all_pairs$fits[[1L]], n_perm = 19))
     expect_false(anyNA(two$estimates$q_beyond))
 })
+
+test_that("small groups are named, and messages come once", {
+    few <- replace(grouped$group, 7, "d")
+    expect_error(compare(group = few), "Group `d` has 1 observation,",
+                 class = "kliep_error_size")
+    said <- character()
+    found <- withCallingHandlers(
+        compare(group = replace(grouped$group, 3, NA), na = "omit",
+                unit = rep(1:18, each = 50)),
+        kliep_message = function(m) said <<- c(said, conditionMessage(m)),
+        kliep_warning = function(w) {
+            said <<- c(said, conditionMessage(w))
+            invokeRestart("muffleWarning")
+        }
+    )
+    expect_identical(anyDuplicated(said), 0L)
+    expect_identical(sum(grepl("without a condition", said)), 1L)
+    expect_identical(found$contrasts$units_x, rep(6L, 3))
+    expect_output(print(found), "design +units\n")
+})
