@@ -156,12 +156,16 @@
 #'   `variables` goes by these labels.
 #' @param adjust Covariates whose effects are removed from the variables: a
 #'   formula about columns of the table, of `colData(x)` or of `pData(x)`, or a
-#'   data frame with a row for each observation (those of `x` first, where there
-#'   are two tables). Columns in use here or below are not variables.
+#'   data frame or matrix with a row for each observation (those of `x` first,
+#'   where there are two tables; matched by the names of observations, where it
+#'   has them). Numbers are numeric covariates, unless they name strata, units
+#'   or pairs: write `~ factor(batch)` for batches that are numbered. Columns in
+#'   use here or below are not variables.
 #' @param adjust_common Do covariates have the same effects in both conditions?
 #' @param strata,unit,pair The stratum, the unit (such as a donor) or the pair
 #'   of every observation: the name of a column, or a vector with a value for
-#'   each observation (those of `x` first, where there are two tables).
+#'   each observation (those of `x` first, where there are two tables), matched
+#'   by name where it has the names of the observations.
 #' @param pool How to combine the observations of one unit, or of one side of a
 #'   pair: not at all (`"none"`), or as their `"mean"` or `"sum"`.
 #' @param ... The arguments below, as far as they apply to this kind of `x`.

@@ -262,12 +262,15 @@ test_all_edges <- function(found, spec, how, call) {
     part_result(part, changes, how, call)
 }
 
-# As test_all_edges() for each of several contrasts of complete samples. With a
-# closed form they share what depends on a sample alone, and leave out changes
+# As test_all_edges() for each of several contrasts. Complete samples with a
+# closed form share what depends on one of them alone, and leave out changes
 # beyond correlations: with few shuffles their q-values could not be small over
 # all contrasts.
 test_contrasts <- function(all, spec, how, call) {
-    if (!has_closed_form(spec$features)) {
+    complete <- vapply(all, function(found) {
+        is.null(imputed_of(found)) && !identical(found$na, "pairwise")
+    }, NA)
+    if (!has_closed_form(spec$features) || !all(complete)) {
         return(lapply(all, test_all_edges, spec, how, call))
     }
     parts <- lapply(all, ready_part, spec = spec, how = how)

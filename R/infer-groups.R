@@ -39,6 +39,9 @@
 #'   as their sizes do, which is right where nothing differs. It is referred to
 #'   the shuffles of the contrasts. Edges with several coefficients (see
 #'   [feat_mixed()]) have no trend.
+#' * *Missing values* are treated in every contrast as in two samples (`na` of
+#'   [two_samples()]): `"pairwise"` and `"impute"` are part of the standard
+#'   errors, and then nothing is shared between contrasts.
 #'
 #' An edge that is reported in every contrast of one group, always with the same
 #' sign as seen from this group, and in no other contrast, indicates that this
@@ -185,7 +188,6 @@ contrast_samples <- function(found, contrast, dots) {
     own <- find_samples(found$values, NULL, c(
         list(group = group, contrast = c(contrast$x, contrast$y)), dots
     ))
-    stop_gaps(own, "kliep_groups", draws = TRUE)
     stop_small_group(own, contrast)
     own
 }

@@ -214,3 +214,14 @@ test_that("units that are given as pairs are recognised", {
     expect_error(samples_of_cells(pair = "donor"), "is a `unit`",
                  class = "kliep_error_design")
 })
+
+test_that("columns that are not numeric are no variables to adjust", {
+    expect_error(
+        two_samples(cells[c("V1", "V2", "batch", "condition", "age")],
+                    group = "condition", adjust = ~ age),
+        "numeric columns: `batch` is not", class = "kliep_error_design"
+    )
+    expect_error(kliep_path(cells[c("V1", "V2", "batch", "condition")],
+                            group = "condition"),
+                 "`feat_mixed\\(\\)` take columns", class = "kliep_error_numeric")
+})

@@ -255,3 +255,28 @@ test_that("small groups are named, and messages come once", {
     expect_identical(found$contrasts$units_x, rep(6L, 3))
     expect_output(print(found), "design +units\n")
 })
+
+test_that("missing values are those of each contrast", {
+    values <- grouped$values[, 1:4]
+    values[seq(1, length(values), 40)] <- NA
+    for (na in c("pairwise", "impute")) {
+        found <- suppressMessages(withr::with_seed(1, kliep_groups(
+            values, grouped$group, na = na, control = one, n_perm = 19
+        )))
+        first <- grouped$group != "c"
+        alone <- suppressMessages(withr::with_seed(1, {
+            # All contrasts are completed before the first is tested.
+            own <- lapply(utils::combn(c("a", "b", "c"), 2, simplify = FALSE),
+                          function(pair) {
+                two_samples(values, group = grouped$group, na = na,
+                            contrast = rev(pair))
+            })[[1L]]
+            own$rest <- list()
+            how <- check_inference(0.1, 0.95, 19, FALSE)
+            test_all_edges(own, kliep_spec(feat_nonparanormal(),
+                                           control = one), how, NULL)
+        }))
+        expect_identical(found$fits[[1L]]$estimates, alone$estimates)
+        expect_s3_class(found, "kliep_groups")
+    }
+})
