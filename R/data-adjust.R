@@ -4,6 +4,7 @@
 # Both samples without the effects of covariates, which of their observations
 # are left (`kept`), and how many each has lost.
 take_off <- function(parts, read, rows) {
+    refuse_text(parts$x)
     parts <- Map(function(part, name) {
         part <- as_numeric_matrix(part, name)
         check_finite(part, name)
@@ -69,6 +70,24 @@ blus_residuals <- function(values, covariates) {
     list(values = residuals[kept, , drop = FALSE] -
              q[kept, , drop = FALSE] %*% (parts$v %*% turned),
          kept = kept)
+}
+
+# Factors and texts have no residuals.
+refuse_text <- function(values) {
+    if (!is.data.frame(values)) return(invisible())
+    text <- vapply(values, function(column) {
+        !is.numeric(column) && !is.logical(column)
+    }, NA)
+    if (!any(text)) return(invisible())
+    stop_kliep(
+        "design",
+        paste0("`adjust` removes effects from numeric columns: ",
+               name_some(names(values)[text]),
+               if (sum(text) == 1L) " is not." else " are not."),
+        hint = paste("`variables` chooses numeric columns; with columns of",
+                     "several types `strata` compares conditions within",
+                     "levels of a covariate.")
+    )
 }
 
 refuse_two_valued <- function(parts) {

@@ -45,7 +45,7 @@ from_assays <- function(x, y, group, contrast, assay, choice,
     known <- known_of_samples(x)
     group <- find_group(group, known, values, known_as)
     from_groups(values, group, contrast, choice,
-                read_design(request, known, nrow(values), known_as))
+                read_design(request, known, rows_of(values), known_as))
 }
 
 labelled_values <- function(x, assay, label) {

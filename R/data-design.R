@@ -30,15 +30,24 @@ design_request <- function(adjust, adjust_common, strata, unit, pair,
     c(request, list(common = common, pool = pool))
 }
 
-# What was asked for, looked up for all of `n` observations: the matrix of
+# What was asked for, looked up for all observations, `rows`: the matrix of
 # covariates (`covariates`), the values of strata, units and pairs (`labels`),
-# what they are called, and the names of the columns that are in use.
-read_design <- function(request, known, n, known_as) {
+# what they are called, and the names of the columns that are in use. `rows` has
+# the number `n` of the observations and, where they have any, their `names`.
+read_design <- function(request, known, rows, known_as) {
     if (is.null(request)) return(NULL)
+    n <- rows$n
     asked <- request[intersect(c("strata", "unit", "pair"), names(request))]
+    asked <- lapply(asked, in_row_order, rows$names)
     labels <- Map(read_label, asked, names(asked), list(known), n, known_as)
-    adjust <- read_covariates(request$adjust, known, n, known_as)
     named <- Filter(function(value) is_column_name(value, n), asked)
+    # Numbers that name units are not a slope.
+    codes <- intersect(unlist(named), names(known))
+    known[codes] <- lapply(known[codes], function(column) {
+        as.character(plain_column(column))
+    })
+    adjust <- read_covariates(in_row_order(request$adjust, rows$names), known,
+                              n, known_as)
     list(
         covariates = adjust$matrix, labels = labels, common = request$common,
         pool = request$pool,
@@ -69,9 +78,10 @@ read_label <- function(value, arg, known, n, known_as) {
     )
 }
 
-# `adjust` is a formula about known columns, or a data frame of covariates.
+# `adjust` is a formula about known columns, or a table of covariates.
 read_covariates <- function(adjust, known, n, known_as) {
     if (is.null(adjust)) return(NULL)
+    if (is.matrix(adjust)) adjust <- as.data.frame(adjust)
     if (is.data.frame(adjust)) {
         frame <- covariate_frame(~ ., adjust, n)
         return(list(matrix = design_matrix(frame), used = character(),
@@ -127,7 +137,8 @@ check_adjust <- function(adjust) {
                "frame: got ", if (inherits(adjust, "formula"))
                    paste0("`", paste(deparse(adjust), collapse = " "), "`")
                else describe(adjust), "."),
-        hint = "Such as `~ batch + age`."
+        hint = if (is.atomic(adjust) && length(adjust) > 1L)
+            "Such as `data.frame(age)`." else "Such as `~ batch + age`."
     )
 }
 
@@ -297,6 +308,13 @@ check_strata <- function(strata) {
 
 check_pair_labels <- function(pair) {
     alone <- c(setdiff(pair$x, pair$y), setdiff(pair$y, pair$x))
+    if (length(intersect(pair$x, pair$y)) == 0L) {
+        stop_kliep(
+            "design",
+            paste0("No pair is in both conditions: ", name_some(alone), "."),
+            hint = "What belongs to one condition is a `unit`."
+        )
+    }
     if (length(alone) > 0L) {
         stop_kliep(
             "design",
@@ -355,35 +373,35 @@ stop_torn <- function(label, strata, what) {
 }
 
 # A result says what it was adjusted for, and what changes places.
-format_design <- function(x) {
-    design <- x$samples$design
+format_design <- function(x) describe_design(x$samples$design)
+
+# Without `counts` it is that of several comparisons.
+describe_design <- function(design, counts = TRUE) {
     if (is.null(design)) return(NULL)
-    named <- function(part) {
-        if (nzchar(part$called)) paste0(" (", part$called, ")") else ""
+    called <- function(what, part, count = NULL) {
+        paste0(if (counts && !is.null(count)) paste0(count, " "), what,
+               if (nzchar(part$called)) paste0(" (", part$called, ")"))
     }
-    numbers <- function(part) {
-        paste(n_distinct(part$x), "+", n_distinct(part$y))
-    }
+    both <- function(part) paste(n_distinct(part$x), "+", n_distinct(part$y))
     paste0("  design     ", paste(c(
         if (!is.null(design$adjust)) paste0(
             "adjusted for ", design$adjust$called,
-            if (design$adjust$common) " in common", ", which costs ",
-            paste(design$adjust$lost, collapse = " + "), " observations"
+            if (design$adjust$common) " in common", if (counts) paste0(
+                ", which costs ", paste(design$adjust$lost, collapse = " + "),
+                " observations"
+            )
         ),
         if (!is.null(design$pool)) paste0(
-            "the ", design$pool$how, " of each of ",
-            paste(lengths(design$pool$sizes), collapse = " + "), " units",
-            named(design$pool)
+            "the ", design$pool$how, " of each ", if (counts)
+                paste("of", paste(lengths(design$pool$sizes), collapse = " + "),
+                      ""),
+            called(if (counts) "units" else "unit", design$pool)
         ),
-        if (!is.null(design$strata)) paste0(
-            count_of(n_distinct(design$strata$x), "stratum", "strata"),
-            named(design$strata)
-        ),
-        if (!is.null(design$unit)) paste0(
-            numbers(design$unit), " units", named(design$unit)
-        ),
-        if (!is.null(design$pair)) paste0(
-            n_distinct(design$pair$x), " pairs", named(design$pair)
-        )
+        if (!is.null(design$strata)) called("strata", design$strata,
+                                            n_distinct(design$strata$x)),
+        if (!is.null(design$unit)) called("units", design$unit,
+                                          both(design$unit)),
+        if (!is.null(design$pair)) called("pairs", design$pair,
+                                          n_distinct(design$pair$x))
     ), collapse = "; "))
 }

@@ -38,12 +38,27 @@ find_group <- function(group, known, values, known_as) {
     n <- nrow(values)
     if (!is.null(known) && is_column_name(group, n)) {
         group <- known_column(group, known, known_as)
-    } else if (!is.null(names(group)) && is.atomic(group) &&
-                   setequal(names(group), rownames(values)) &&
-                   !anyDuplicated(names(group))) {
-        group <- group[rownames(values)]
     }
-    check_group(group, n, ncol(values))
+    check_group(in_row_order(group, rownames(values)), n, ncol(values))
+}
+
+# Values, or rows of a data frame, that are called as the observations are, in
+# the order of these. Numbers that rows have by themselves are no names.
+in_row_order <- function(value, observations) {
+    own <- if (!is.data.frame(value)) names(value) else
+        if (.row_names_info(value) > 0L) rownames(value)
+    if (is.null(own) || anyDuplicated(own) > 0L ||
+        !setequal(own, observations)) {
+        return(value)
+    }
+    at <- match(observations, own)
+    if (is.data.frame(value)) value[at, , drop = FALSE] else value[at]
+}
+
+# The names of the observations of a table or an experiment.
+observation_names <- function(data) {
+    experiment <- inherits(data, c("SummarizedExperiment", "ExpressionSet"))
+    if (experiment) colnames(data) else rownames(data)
 }
 
 known_column <- function(name, known, known_as, wanted = "to group by") {

@@ -34,18 +34,15 @@ check_pairwise <- function(samples, features, least = least_pairs) {
     }
 }
 
-# Functions that look at whole observations need complete ones, and those that
-# test them without Rubin's rules none that were drawn (`draws`).
-stop_gaps <- function(found, who, draws = FALSE) {
-    drawn <- draws && !is.null(imputed_of(found))
-    if (!identical(found$na, "pairwise") && !has_gaps(found$samples) &&
-        !drawn) {
+# Functions that look at whole observations need complete ones.
+stop_gaps <- function(found, who) {
+    if (!identical(found$na, "pairwise") && !has_gaps(found$samples)) {
         return(invisible())
     }
     stop_kliep(
         "missing",
-        paste0("`", who, "()` needs complete observations: got na = \"",
-               if (drawn) "impute" else "pairwise", "\"."),
+        paste0("`", who, "()` needs complete observations: got na = ",
+               "\"pairwise\"."),
         hint = paste("`kliep_infer()` tests edges beside missing values;",
                      "`na = \"omit\"` leaves observations out.")
     )

@@ -90,7 +90,9 @@ check_column_types <- function(sample, arg) {
         "numeric",
         paste0("`", arg, "` has ", count_of(length(bad), "column"),
                " without numbers: ", shown, "."),
-        hint = "Drop these columns or convert them to numbers first."
+        hint = paste("Drop these columns or convert them to numbers first;",
+                     "`kliep_auto()` and `feat_mixed()` take columns of all",
+                     "types.")
     )
 }
 

@@ -156,12 +156,16 @@
 #'   `variables` goes by these labels.
 #' @param adjust Covariates whose effects are removed from the variables: a
 #'   formula about columns of the table, of `colData(x)` or of `pData(x)`, or a
-#'   data frame with a row for each observation (those of `x` first, where there
-#'   are two tables). Columns in use here or below are not variables.
+#'   data frame or matrix with a row for each observation (those of `x` first,
+#'   where there are two tables; matched by the names of observations, where it
+#'   has them). Numbers are numeric covariates, unless they name strata, units
+#'   or pairs: write `~ factor(batch)` for batches that are numbered. Columns in
+#'   use here or below are not variables.
 #' @param adjust_common Do covariates have the same effects in both conditions?
 #' @param strata,unit,pair The stratum, the unit (such as a donor) or the pair
 #'   of every observation: the name of a column, or a vector with a value for
-#'   each observation (those of `x` first, where there are two tables).
+#'   each observation (those of `x` first, where there are two tables), matched
+#'   by name where it has the names of the observations.
 #' @param pool How to combine the observations of one unit, or of one side of a
 #'   pair: not at all (`"none"`), or as their `"mean"` or `"sum"`.
 #' @param ... The arguments below, as far as they apply to this kind of `x`.
@@ -238,7 +242,7 @@ two_samples.default <- function(x, y = NULL, group = NULL, contrast = NULL,
     named <- is.data.frame(x) && is_column_name(group, nrow(x))
     values <- if (named) x[setdiff(names(x), group)] else x
     group <- find_group(group, known, x, "columns of `x`")
-    read <- read_design(request, known, nrow(x), "columns of `x`")
+    read <- read_design(request, known, rows_of(x), "columns of `x`")
     from_groups(without_columns(values, read$used), group, contrast, choice,
                 read)
 }
@@ -402,7 +406,7 @@ from_tables <- function(x, y, choice, request = NULL) {
         }
     }
     n <- vapply(parts, nrow, 1L)
-    read <- read_design(request, known_of_both(parts), sum(n),
+    read <- read_design(request, known_of_both(parts), rows_of_both(parts),
                         "columns of both tables")
     if (any(is_unknown(read, sum(n)))) {
         stop_kliep("design", "Something about the design is missing (`NA`).",
@@ -434,6 +438,15 @@ with_design <- function(settled, conditions, na) {
     given <- given[lengths(settled[given]) > 0L]
     c(settled$parts, list(conditions = conditions), settled[given],
       if (na == "pairwise") list(na = na))
+}
+
+# How many observations there are, and what they are called.
+rows_of <- function(values) list(n = nrow(values), names = rownames(values))
+
+rows_of_both <- function(parts) {
+    names <- lapply(parts, rownames)
+    list(n = nrow(parts$x) + nrow(parts$y),
+         names = if (all(lengths(names) > 0L)) unlist(names, use.names = FALSE))
 }
 
 # The columns that both tables have, those of `x` first in each.

@@ -30,6 +30,10 @@ rust_standardize_samples <- function(x, y, standardize) {
     call_rust(.Call(wrap__standardize_samples, x, y, standardize))
 }
 
+rust_standardize_alone <- function(sample) {
+    call_rust(.Call(wrap__standardize_alone, sample))
+}
+
 rust_infer_edges <- function(x, y, features, edges, settings,
                              on_progress = NULL) {
     call_rust(.Call(wrap__infer_edges, x, y, features, edges, settings,
@@ -52,9 +56,9 @@ rust_shuffle_null <- function(x, y, shuffles, threads, on_progress = NULL,
                     shield_progress(on_progress)))
 }
 
-rust_neighbour_tests <- function(x, y, deltas, threads, on_progress = NULL,
-                                 units = NULL) {
-    call_rust(.Call(wrap__neighbour_tests, x, y, deltas, units, threads,
+rust_neighbour_tests <- function(samples, contrasts, deltas, threads,
+                                 on_progress = NULL) {
+    call_rust(.Call(wrap__neighbour_tests, samples, contrasts, deltas, threads,
                     shield_progress(on_progress)))
 }
 

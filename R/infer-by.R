@@ -81,9 +81,9 @@ kliep_by <- function(data, group, by, contrast = NULL, spec = NULL, fdr = 0.1,
     dots <- check_group_dots(list(...), "kliep_by")
     found <- find_parted(data, group, by)
     conditions <- check_contrast(contrast, levels(found$group))
-    parts <- keep_possible(levels(found$by), function(part) {
+    parts <- say_once(keep_possible(levels(found$by), function(part) {
         part_samples(found, part, conditions, dots)
-    })
+    }))
     spec <- group_spec(spec, parts$done)
     fits <- keep_possible(names(parts$done), function(part) {
         samples <- parts$done[[part]]
@@ -123,7 +123,8 @@ part_samples <- function(found, part, conditions, dots) {
     }
     about <- intersect(names(dots), c("unit", "pair", "strata", "adjust"))
     dots[about] <- lapply(dots[about], function(value) {
-        if (is.data.frame(value) && nrow(value) == n) {
+        value <- in_row_order(value, observation_names(found$values))
+        if (length(dim(value)) == 2L && nrow(value) == n) {
             value[at, , drop = FALSE]
         } else if (is.atomic(value) && length(value) == n) {
             value[at]
@@ -208,16 +209,6 @@ new_kliep_by <- function(fits, found, conditions, left_out, how) {
     by <- factor(as.character(found$by), parts)
     result <- new_kliep_groups(fits, table, by, how, how$call,
                                gate = FALSE)
-    units <- lapply(fits, function(fit) units_of(fit$samples$design))
-    if (!is.null(units[[1L]])) {
-        at <- match("n_y", names(result$contrasts))
-        result$contrasts <- data.frame(
-            result$contrasts[seq_len(at)],
-            units_x = vapply(units, `[[`, 1L, "x"),
-            units_y = vapply(units, `[[`, 1L, "y"),
-            result$contrasts[-seq_len(at)], row.names = NULL
-        )
-    }
     result$profiles <- part_profiles(fits, conditions)
     result$odd <- NULL
     result$conditions <- conditions

@@ -247,15 +247,49 @@ kliep_infer <- function(x, y = NULL, spec = NULL, fdr = 0.1, level = 0.95,
 
 # What kliep_infer() and kliep_auto() have in common.
 test_all_edges <- function(found, spec, how, call) {
-    refuse_groups(spec)
     draws <- imputed_of(found)
     if (!is.null(draws)) return(test_imputed(found, draws, spec, how, call))
+    part <- ready_part(found, spec, how)
+    changes <- if (!has_closed_form(part$spec$features)) {
+        find_logistic_changes(part$samples, part$spec, how$fdr, part$n_perm,
+                              how$progress)
+    } else if (has_gaps(part$samples)) {
+        find_pairwise_changes(part$samples, part$spec, how$fdr, part$n_perm,
+                              how$progress)
+    } else {
+        find_closed_changes(part, how)
+    }
+    part_result(part, changes, how, call)
+}
+
+# As test_all_edges() for each of several contrasts. Complete samples with a
+# closed form share what depends on one of them alone, and leave out changes
+# beyond correlations: with few shuffles their q-values could not be small over
+# all contrasts.
+test_contrasts <- function(all, spec, how, call) {
+    complete <- vapply(all, function(found) {
+        is.null(imputed_of(found)) && !identical(found$na, "pairwise")
+    }, NA)
+    if (!has_closed_form(spec$features) || !all(complete)) {
+        return(lapply(all, test_all_edges, spec, how, call))
+    }
+    parts <- lapply(all, ready_part, spec = spec, how = how)
+    changes <- find_shared_changes(parts, how)
+    Map(function(part, own) {
+        own$edges$q_beyond <- NA_real_
+        part_result(part, own, how, call)
+    }, parts, changes)
+}
+
+# Two samples that can be tested, and the specification that knows their
+# variables.
+ready_part <- function(found, spec, how) {
+    refuse_groups(spec)
     samples <- as_samples(found, spec$features, least = 10L)
     notice_samples(found, samples, spec$features)
     spec$features <- with_columns(spec$features, samples$coding)
     spec <- settle_spec(spec, samples$variables)
-    closed <- has_closed_form(spec$features)
-    if (closed) {
+    if (has_closed_form(spec$features)) {
         check_within(spec)
         refuse_strata(samples$design)
     }
@@ -263,33 +297,47 @@ test_all_edges <- function(found, spec, how, call) {
         check_constant(scaled_part(samples, spec$features), spec$standardize)
     }
     n_perm <- check_layout_n_perm(how$n_perm, layout_of(samples), alike = TRUE)
-    changes <- if (closed) {
-        find_closed_changes(samples, spec, how$fdr, n_perm, how$progress)
-    } else {
-        find_logistic_changes(samples, spec, how$fdr, n_perm, how$progress)
-    }
-    result <- new_kliep_infer(changes, spec, samples, how$level, call)
-    with_samples(result, samples, found$conditions)
+    list(samples = samples, spec = spec, n_perm = n_perm,
+         conditions = found$conditions)
+}
+
+part_result <- function(part, changes, how, call) {
+    result <- new_kliep_infer(changes, part$spec, part$samples, how$level, call)
+    with_samples(result, part$samples, part$conditions)
 }
 
 # As find_changes(), for features with a closed form.
-find_closed_changes <- function(samples, spec, fdr, n_perm, progress) {
-    if (has_gaps(samples)) {
-        return(find_pairwise_changes(samples, spec, fdr, n_perm, progress))
-    }
-    ready <- feature_samples(samples, spec$features)
-    changes <- find_changes(ready$x, ready$y, fdr, n_perm, spec$control,
-                            progress, samples$design)
-    changes$edges$shift <- shift_shares(
-        ready, margin_samples(samples, spec$features)
-    )
+find_closed_changes <- function(part, how) {
+    changes <- find_shared_changes(list(part), how)[[1L]]
     found <- which(changes$edges$changed)
     changes$edges$q_beyond <- beyond_q_values(
-        samples, found[order(changes$edges$p_combined[found])], n_perm,
-        spec$control, max(fdr, 0.1),
-        progress_bars(progress)("Beyond correlations")
+        part$samples, found[order(changes$edges$p_combined[found])],
+        part$n_perm, part$spec$control, max(how$fdr, 0.1),
+        progress_bars(how$progress)("Beyond correlations")
     )
     changes
+}
+
+# The tests of all contrasts, each sample ranked and scaled once.
+find_shared_changes <- function(parts, how) {
+    spec <- parts[[1L]]$spec
+    samples <- lapply(parts, `[[`, "samples")
+    scored <- once_each(samples_in(samples), function(sample) {
+        feature_sample(sample, spec$features, samples[[1L]]$variables)
+    })
+    ready <- lapply(seq_along(parts), function(k) {
+        stats::setNames(scored[2L * k - 1:0], c("x", "y"))
+    })
+    contrasts <- Map(function(both, own) {
+        as_contrast(both$x, both$y, own$design)
+    }, ready, samples)
+    changes <- find_all_changes(contrasts, how$fdr, parts[[1L]]$n_perm,
+                                spec$control, how$progress)
+    Map(function(own, both, raw) {
+        own$edges$shift <- shift_shares(both,
+                                        margin_samples(raw, spec$features))
+        own
+    }, changes, ready, samples)
 }
 
 # ---- what is asked for -----------------------------------------------------
@@ -334,13 +382,28 @@ refuse_strata <- function(design) {
 # The variables of the features: s = sign(z) |z|^power of standardised columns,
 # or of their normal scores.
 feature_samples <- function(samples, features, standardize = "within") {
+    if (standardize == "within") {
+        return(lapply(samples[c("x", "y")], feature_sample, features,
+                      samples$variables))
+    }
     samples <- score_samples(samples, features, standardize)
     stack <- rust_standardize_samples(samples$x, samples$y, standardize)$stack
-    power <- features$power
-    if (power != 1) stack <- sign(stack) * abs(stack)^power
+    stack <- raise_columns(stack, features$power)
     colnames(stack) <- samples$variables
     first <- seq_len(nrow(samples$x))
     list(x = stack[first, , drop = FALSE], y = stack[-first, , drop = FALSE])
+}
+
+# The same of one sample by itself.
+feature_sample <- function(sample, features, variables) {
+    if (is_ranked(features)) sample <- normal_scores(sample)
+    sample <- raise_columns(rust_standardize_alone(sample), features$power)
+    colnames(sample) <- variables
+    sample
+}
+
+raise_columns <- function(values, power) {
+    if (power == 1) values else sign(values) * abs(values)^power
 }
 
 # ---- the result ------------------------------------------------------------

@@ -11,7 +11,11 @@
 #'
 #' @section Method:
 #' Every contrast is tested as [kliep_infer()] tests two samples, with shuffles
-#' of its own.
+#' of its own. What depends on one group alone, such as normal scores, scales
+#' and the regression of every variable on the others, is computed once for each
+#' group. Changes that correlations do not show are not tested: the q-values of
+#' few shuffles could not be small over all contrasts. `kliep_infer()` of one
+#' contrast, such as `kliep_infer(found$fits[["b - a"]])`, tests them.
 #' * *Contrasts.* `q_value` in `$estimates` is the p-value of an edge in a
 #'   contrast, adjusted by the method of Benjamini and Hochberg over all edges
 #'   and contrasts together.
@@ -35,6 +39,9 @@
 #'   as their sizes do, which is right where nothing differs. It is referred to
 #'   the shuffles of the contrasts. Edges with several coefficients (see
 #'   [feat_mixed()]) have no trend.
+#' * *Missing values* are treated in every contrast as in two samples (`na` of
+#'   [two_samples()]): `"pairwise"` and `"impute"` are part of the standard
+#'   errors, and then nothing is shared between contrasts.
 #'
 #' An edge that is reported in every contrast of one group, always with the same
 #' sign as seen from this group, and in no other contrast, indicates that this
@@ -63,7 +70,8 @@
 #'   * `omnibus`: one row for each edge: `from`, `to`, `p_value`, `q_value`,
 #'     `changed`, and for ordered groups `trend`, `se_trend`, `p_trend` and
 #'     `q_trend`;
-#'   * `contrasts`: one row for each: `contrast`, `x`, `y`, `n_x`, `n_y`,
+#'   * `contrasts`: one row for each: `contrast`, `x`, `y`, `n_x`, `n_y`, with
+#'     units or pairs their numbers `units_x` and `units_y`,
 #'     `p_value` of no change at all, and `n_changed`;
 #'   * `profiles`: the partial correlation of every edge in every group, for
 #'     features with a closed form;
@@ -94,11 +102,11 @@ kliep_groups <- function(data, group, spec = NULL,
     dots <- check_group_dots(list(...))
     found <- find_grouped(data, group)
     table <- contrast_table(levels(found$group), contrasts, reference)
-    samples <- lapply(seq_len(nrow(table)), function(k) {
+    samples <- say_once(lapply(seq_len(nrow(table)), function(k) {
         contrast_samples(found, table[k, ], dots)
-    })
+    }))
     spec <- group_spec(spec, samples)
-    fits <- lapply(samples, test_all_edges, spec = spec, how = how, call = call)
+    fits <- say_once(test_contrasts(samples, spec, how, call))
     new_kliep_groups(fits, table, found$group, how, call)
 }
 
@@ -180,8 +188,22 @@ contrast_samples <- function(found, contrast, dots) {
     own <- find_samples(found$values, NULL, c(
         list(group = group, contrast = c(contrast$x, contrast$y)), dots
     ))
-    stop_gaps(own, "kliep_groups", draws = TRUE)
+    stop_small_group(own, contrast)
     own
+}
+
+# Tests need ten of each; here it is said of which group there are fewer.
+stop_small_group <- function(samples, contrast) {
+    n <- vapply(samples[c("x", "y")], nrow, 1L)
+    if (min(n) >= 10L) return(invisible())
+    what <- if (is.null(samples$design$pool)) "observation" else "unit"
+    stop_kliep(
+        "size",
+        paste0("Group `", contrast[[names(n)[which.min(n)]]], "` has ",
+               count_of(min(n), what), ", and tests need at least 10 in each ",
+               "group."),
+        hint = "Leave this group out, or join it with another."
+    )
 }
 
 # The same estimator for all contrasts.
@@ -208,6 +230,7 @@ new_kliep_groups <- function(fits, table, group, how, call, gate = TRUE) {
         single[estimates$contrast] <= how$fdr
     table$n_x <- vapply(fits, function(fit) fit$n[["x"]], 1L)
     table$n_y <- vapply(fits, function(fit) fit$n[["y"]], 1L)
+    table <- cbind(table, units_table(fits))
     table$p_value <- unname(single)
     table$n_changed <- as.vector(rowsum(as.integer(estimates$changed),
                                         estimates$contrast, reorder = FALSE))
@@ -225,6 +248,14 @@ new_kliep_groups <- function(fits, table, group, how, call, gate = TRUE) {
             variables = fits[[1L]]$variables, call = call
         )
     )
+}
+
+# How many units each contrast has of both groups; NULL where there are none.
+units_table <- function(fits) {
+    units <- lapply(fits, function(fit) units_of(fit$samples$design))
+    if (is.null(units[[1L]])) return(data.frame(row.names = seq_along(fits)))
+    data.frame(units_x = vapply(units, `[[`, 1L, "x"),
+               units_y = vapply(units, `[[`, 1L, "y"), row.names = NULL)
 }
 
 table_of <- function(group) {
@@ -313,21 +344,21 @@ trend_p <- function(z, fits) {
 # The partial correlation of every edge in every group, the mean over the
 # contrasts that it takes part in.
 group_profiles <- function(fits, table) {
-    if (is.null(fits[[1L]]$estimates$partial_x)) return(NULL)
-    parts <- lapply(seq_along(fits), function(k) {
-        found <- fits[[k]]$estimates
-        data.frame(found[c("from", "to")],
-                   group = rep(c(table$x[k], table$y[k]), each = nrow(found)),
-                   partial = c(found$partial_x, found$partial_y))
-    })
-    all <- do.call(rbind, parts)
-    edge <- factor(edge_label(all$from, all$to),
-                   unique(edge_label(all$from, all$to)))
-    mean <- tapply(all$partial, list(edge, all$group), mean)
-    first <- match(rownames(mean), edge)
-    data.frame(from = all$from[first], to = all$to[first],
-               group = rep(colnames(mean), each = nrow(mean)),
-               partial = as.vector(mean))
+    first <- fits[[1L]]$estimates
+    if (is.null(first$partial_x)) return(NULL)
+    groups <- sort(unique(c(table$x, table$y)))
+    mean_of <- function(group) {
+        of <- function(side, column) {
+            lapply(fits[table[[side]] == group],
+                   function(fit) fit$estimates[[column]])
+        }
+        parts <- c(of("x", "partial_x"), of("y", "partial_y"))
+        Reduce(`+`, parts) / length(parts)
+    }
+    edges <- rep(seq_len(nrow(first)), length(groups))
+    data.frame(from = first$from[edges], to = first$to[edges],
+               group = rep(groups, each = nrow(first)),
+               partial = unlist(lapply(groups, mean_of)))
 }
 
 # In how many edges one group differs from all others: reported in each of its
@@ -376,6 +407,7 @@ format.kliep_groups <- function(x, ...) {
                                        collapse = ", "), " observations of ",
                count_of(length(x$variables), "variable")),
         paste0("  features   ", name_features(x$spec$features)),
+        describe_design(x$fits[[1L]]$samples$design, counts = FALSE),
         paste0("  contrasts  ", nrow(x$contrasts), ", of ",
                count_of(nrow(x$omnibus), "edge"), " each"),
         paste0("  any change p = ", format(x$global, digits = 2L))

@@ -162,7 +162,8 @@ find_interaction <- function(cells, spec, how) {
     parts <- lapply(cells, function(one) {
         own <- check_layout_n_perm(how$n_perm, layout_of(one), alike = TRUE)
         within <- shuffle_null(one, own, control)
-        find_support(one, within, control, max(how$fdr, 0.1))
+        near <- neighbour_tests(one, control, units = layout_of(one)$added)
+        find_support(one, near, within, control, max(how$fdr, 0.1))
     })
     support <- unique(do.call(rbind, lapply(parts, function(part) {
         part$chosen$support[c("from", "to")]
@@ -378,8 +379,12 @@ format.kliep_interaction <- function(x, ...) {
     lines <- NextMethod()
     lines[1L] <- sub("<kliep_infer> of ", "<kliep_interaction> of ", lines[1L],
                      fixed = TRUE)
-    append(lines, paste0("  times      ", x$times[["x"]], " minus ",
-                         x$times[["y"]]), 2L)
+    units <- unlist(x$subjects)
+    append(lines, c(
+        paste0("  times      ", x$times[["x"]], " minus ", x$times[["y"]]),
+        if (length(units) > 0L) paste0("  units      x: ", units[["x"]],
+                                       ", y: ", units[["y"]])
+    ), 2L)
 }
 
 #' @export

@@ -13,28 +13,82 @@
 # ---- all of it -------------------------------------------------------------
 
 # The edges that changed at a false discovery rate of `fdr`, none where the
-# test of any change at all has a p-value above it. Both orders of the samples
-# give the same numbers with opposite signs: they are brought into one order.
-# `design` says which observations belong together.
+# test of any change at all has a p-value above it. `design` says which
+# observations belong together.
 find_changes <- function(x, y, fdr = 0.1, shuffles = 49L,
                           control = kliep_control(), progress = FALSE,
                           design = NULL) {
+    find_all_changes(list(as_contrast(x, y, design)), fdr, shuffles, control,
+                     progress)[[1L]]
+}
+
+# The same in several contrasts, whose samples may be the same ones: what
+# depends on a sample alone is computed once.
+find_all_changes <- function(contrasts, fdr, shuffles, control,
+                             progress = FALSE) {
+    fdr <- check_fraction(fdr, "fdr")
+    control <- check_control(control)
+    check_score_memory(contrasts[[1L]], length(contrasts))
+    draw <- progress_bars(progress)
+    near <- regress_contrasts(contrasts, control, draw("Regressing"))
+    bulk <- once_each(samples_in(contrasts), bulk_of)
+    changes <- vector("list", length(contrasts))
+    for (k in seq_along(contrasts)) {
+        own <- list(near = near[[k]], bulk = bulk[2L * k - 1:0])
+        changes[[k]] <- changes_in(contrasts[[k]], own, fdr, shuffles, control,
+                                   progress)
+        # One of many edges takes as much memory as its result.
+        near[k] <- list(NULL)
+    }
+    changes
+}
+
+# The two samples of a contrast, checked. Both orders give the same numbers with
+# opposite signs: they are brought into one order.
+as_contrast <- function(x, y, design = NULL) {
     samples <- check_samples(x, y, least = 10L)
     samples$design <- design
     check_constant(samples, "within")
-    fdr <- check_fraction(fdr, "fdr")
-    control <- check_control(control)
-    check_score_memory(samples)
     turned <- comes_second(samples$x, samples$y)
     if (turned) samples <- turn_samples(samples)
+    c(samples, list(turned = turned))
+}
+
+# Of all contrasts, x before y.
+samples_in <- function(contrasts) {
+    unlist(lapply(contrasts, function(one) unname(one[c("x", "y")])),
+           recursive = FALSE)
+}
+
+# `work` of all samples, done once for those that are equal.
+once_each <- function(samples, work) {
+    place <- first_places(samples)
+    lapply(samples[!duplicated(place)], work)[match(place, unique(place))]
+}
+
+# Where the first sample is that equals each.
+first_places <- function(samples) {
+    place <- integer(length(samples))
+    for (k in seq_along(samples)) {
+        known <- unique(place[seq_len(k - 1L)])
+        same <- vapply(samples[known], identical, NA, samples[[k]])
+        place[k] <- c(known[same], k)[1L]
+    }
+    place
+}
+
+# `own` has what is known of the samples: `near`, the regressions of a contrast,
+# and `bulk`, that of both.
+changes_in <- function(samples, own, fdr, shuffles, control, progress) {
     draw <- progress_bars(progress)
-    null <- shuffle_null(samples, shuffles, control, draw("Shuffling"))
+    null <- shuffle_null(samples, shuffles, control, draw("Shuffling"),
+                         own$bulk)
+    near <- settle_neighbours(own$near, control, layout_of(samples)$added)
     # A support that holds less than what is found at .1 leaves changes out.
-    found <- find_support(samples, null, control, max(fdr, 0.1), progress)
-    near <- found$near
+    found <- find_support(samples, near, null, control, max(fdr, 0.1), progress)
     near$p_value <- p_from_null(near$z, null)
     chosen <- found$chosen
-    edges <- edge_table(samples, chosen, near, if (turned) -1 else 1)
+    edges <- edge_table(samples, chosen, near, if (samples$turned) -1 else 1)
     global <- global_p_value(null)
     edges$changed <- global <= fdr & edges$q_value <= fdr
     list(edges = edges, global = global, fdr = fdr,
@@ -44,11 +98,9 @@ find_changes <- function(x, y, fdr = 0.1, shuffles = 49L,
 
 # The node-wise tests of two samples (`near`), by which they are scaled, and the
 # tests given the support that was chosen (`chosen`).
-find_support <- function(samples, null, control, level, progress = FALSE) {
+find_support <- function(samples, near, null, control, level,
+                         progress = FALSE) {
     layout <- layout_of(samples)
-    near <- neighbour_tests(samples, control,
-                            progress_bars(progress)("Regressing"),
-                            units = layout$added)
     scaled <- near[c("x", "y")]
     path <- screening_path(scaled, control, progress)
     given <- score_given(scaled, null, control, level, layout)
@@ -92,11 +144,12 @@ score_diagnostics <- function(chosen, near) {
          delta = near$delta)
 }
 
-check_score_memory <- function(samples) {
+check_score_memory <- function(samples, contrasts = 1) {
+    d <- length(samples$variables)
     check_memory(
-        score_bytes(samples),
-        paste("Tests of all edges of",
-              count_of(length(samples$variables), "variable")),
+        # The regressions of all other contrasts are there meanwhile.
+        score_bytes(samples) + 80 * (contrasts - 1) * d * (d - 1) / 2,
+        paste("Tests of all edges of", count_of(d, "variable")),
         hint = "Use fewer variables."
     )
 }
@@ -131,10 +184,11 @@ no_factors <- function() data.frame(from = integer(), to = integer())
 # are more than a million, sorted from 2 upwards and counted in bins below.
 # `largest` and `squares` are the maximum of |z| and the sum of squares of each
 # shuffle, `observed` both for the samples as they are.
-shuffle_null <- function(samples, shuffles, control, on_progress = NULL) {
+shuffle_null <- function(samples, shuffles, control, on_progress = NULL,
+                         bulk = lapply(samples[c("x", "y")], bulk_of)) {
     layout <- layout_of(samples)
     drawn <- draw_layout_shuffles(layout, shuffles, alike = TRUE)
-    aligned <- align_samples(samples$x, samples$y)
+    aligned <- align_bulks(bulk)
     rust_shuffle_null(aligned$x, aligned$y, shuffled_rows(layout, drawn),
                       control$threads, on_progress, layout$added)
 }
@@ -364,10 +418,41 @@ close_support <- function(given, best) {
 # With few observations they have more beyond, and the shuffled null of the
 # other test, which is wider than a normal too, serves them better.
 neighbour_tests <- function(samples, control, on_progress = NULL,
-                            deltas = seq(2, 0.4, by = -0.2), units = NULL) {
-    tests <- rust_neighbour_tests(samples$x, samples$y, deltas,
-                                  control$threads, on_progress, units)
-    tests$delta <- deltas[tests$chosen]
+                            deltas = penalty_steps, units = NULL) {
+    tests <- regress_contrasts(list(samples), control, on_progress, deltas,
+                               list(units))
+    settle_neighbours(tests[[1L]], control, units)
+}
+
+# In units of sqrt(log(d) / n).
+penalty_steps <- seq(2, 0.4, by = -0.2)
+
+# The regressions of all contrasts, with the moderated tests of each at the
+# penalty that was chosen for it. Equal samples are regressed once.
+regress_contrasts <- function(contrasts, control, on_progress = NULL,
+                              deltas = penalty_steps,
+                              units = lapply(contrasts, function(one) {
+                                  layout_of(one)$added
+                              })) {
+    samples <- samples_in(contrasts)
+    place <- first_places(samples)
+    number <- matrix(match(place, unique(place)), 2L)
+    found <- rust_neighbour_tests(
+        samples[unique(place)],
+        lapply(seq_along(contrasts), function(k) {
+            list(x = number[1L, k], y = number[2L, k], units = units[[k]])
+        }),
+        deltas, control$threads, on_progress
+    )
+    lapply(found$tests, function(tests) {
+        tests[c("x", "y")] <- found$scaled[tests$scaled]
+        tests$delta <- deltas[tests$chosen]
+        tests
+    })
+}
+
+# What is left of the z of a contrast by its degrees of freedom.
+settle_neighbours <- function(tests, control, units = NULL) {
     pairs <- pair_from_index(seq_along(tests$partial_x))
     of_both <- function(size) (size[pairs$from] + size[pairs$to]) / 2
     tests$effective <- effective_sizes(tests[c("x", "y")], units, control)

@@ -39,7 +39,7 @@ variable_p <- function(object) {
 #' @param sets A named list of character vectors, or the name of a GMT file: one
 #'   set in a line, its name, a description and its members, divided by tabs.
 #' @param min_size The fewest variables that a set must have in the data;
-#'   smaller ones are left out.
+#'   smaller ones are left out, with a message.
 #' @param n_random The number of random sets.
 #' @return A data frame with one row for each set, smallest p-value first:
 #'   `set`, `size` (its variables in the data), `n_edges`, `n_changed` (those
@@ -59,7 +59,10 @@ kliep_sets <- function(fit, sets, min_size = 3, n_random = 999) {
             "type",
             paste0("`kliep_sets()` needs tests of all edges: got ",
                    describe(fit), "."),
-            hint = "`kliep_infer()` and `kliep_auto()` make them."
+            hint = if (inherits(fit, "kliep_groups")) paste0(
+                "Give one of its contrasts, such as `$fits[[",
+                dQuote(fit$contrasts$contrast[1L], FALSE), "]]`."
+            ) else "`kliep_infer()` and `kliep_auto()` make them."
         )
     }
     sets <- check_sets(sets, fit$variables,
@@ -121,8 +124,15 @@ check_sets <- function(sets, variables, min_size) {
         )
     }
     sets <- lapply(sets, intersect, x = variables)
-    kept <- sets[lengths(sets) >= min_size]
-    if (length(kept) > 0L) return(kept)
+    few <- lengths(sets) < min_size
+    if (any(few) && !all(few)) {
+        inform_kliep("sets", paste0(
+            count_of(sum(few), "set"), " with fewer than ", min_size,
+            " of the variables", if (sum(few) == 1L) " is" else " are",
+            " left out: ", name_some(names(sets)[few]), "."
+        ))
+    }
+    if (!all(few)) return(sets[!few])
     stop_kliep(
         "sets",
         paste0("None of ", count_of(length(sets), "set"), " has ",

@@ -135,19 +135,24 @@ blind_columns <- function(sample) {
 # variance of all values, a single one far out would shrink all others of its
 # sample, and shuffles, where these meet rows that were not shrunken, would no
 # longer have what the data have: a sample that a few rows dominate.
-align_samples <- function(x, y) {
-    stack <- rust_standardize_samples(x, y, "within")$stack
-    first <- seq_len(nrow(x))
-    samples <- list(x = stack[first, , drop = FALSE],
-                    y = stack[-first, , drop = FALSE])
-    bulk <- lapply(samples, measure_bulk)
+align_samples <- function(x, y) align_bulks(list(bulk_of(x), bulk_of(y)))
+
+# One sample in units of its own, and the bulk of each variable.
+bulk_of <- function(sample) {
+    values <- rust_standardize_alone(sample)
+    list(values = values, bulk = measure_bulk(values))
+}
+
+align_bulks <- function(both) {
+    names(both) <- c("x", "y")
+    scale <- lapply(both, function(one) one$bulk["scale", ])
     # A variable with most values equal is left standardised by all of them.
-    flat <- pmin(bulk$x["scale", ], bulk$y["scale", ]) < 1e-8
-    Map(function(sample, bulk) {
-        bulk[, flat] <- c(0, 1)
-        centred <- sweep(sample, 2L, bulk["center", ])
-        sweep(centred, 2L, bulk["scale", ], "/")
-    }, samples, bulk)
+    flat <- pmin(scale$x, scale$y) < 1e-8
+    lapply(both, function(one) {
+        one$bulk[, flat] <- c(0, 1)
+        centred <- sweep(one$values, 2L, one$bulk["center", ])
+        sweep(centred, 2L, one$bulk["scale", ], "/")
+    })
 }
 
 # Mean and standard deviation of each column, with what lies beyond its 10 %

@@ -391,9 +391,9 @@ report_units <- function(curves, edges, ready, how) {
 # leave, by lasso; odd and even rows are two samples of one network.
 residual_scales <- function(ready, control) {
     odd <- seq(1L, nrow(ready$values), by = 2L)
-    near <- rust_neighbour_tests(ready$values[odd, , drop = FALSE],
-                                 ready$values[-odd, , drop = FALSE],
-                                 seq(2, 0.4, by = -0.2), control$threads)
+    halves <- list(x = ready$values[odd, , drop = FALSE],
+                   y = ready$values[-odd, , drop = FALSE])
+    near <- regress_contrasts(list(halves), control)[[1L]]
     square <- function(sample) colMeans(sample$values^2)
     sqrt((square(near$x) + square(near$y)) / 2)
 }

@@ -26,6 +26,18 @@ kliep_condition <- function(type, class, message, hint, call) {
     )
 }
 
+# Work on several parts of the same observations says the same thing once.
+say_once <- function(work) {
+    said <- character()
+    once <- function(restart) function(condition) {
+        text <- conditionMessage(condition)
+        if (text %in% said) invokeRestart(restart)
+        said <<- c(said, text)
+    }
+    withCallingHandlers(work, kliep_message = once("muffleMessage"),
+                        kliep_warning = once("muffleWarning"))
+}
+
 # Lists in messages stay readable: `a`, `b`, `c` and 17 more.
 name_some <- function(names, most = 5L) {
     shown <- paste0("`", utils::head(names, most), "`", collapse = ", ")

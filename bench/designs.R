@@ -24,7 +24,49 @@ bench_designs <- function(settings = c(designs_settings(), mixed_settings()),
         keep_design(name, if (is.null(about)) "designs" else about, table)
         design_rows(name, table)
     })
-    do.call(rbind, parts)
+    rbind(do.call(rbind, parts), groups_cost_rows())
+}
+
+# What several groups cost beside their contrasts one by one: with 100 variables
+# these have tests beyond correlations, too, and with 300 none has.
+groups_cost_rows <- function(variables = c(100L, 300L), rounds = 3L) {
+    do.call(rbind, lapply(variables, function(d) {
+        message("designs: cost of six groups of ", d, " variables")
+        data <- with_seed(designs_seeds, list(
+            values = matrix(stats::rnorm(600 * d), 600),
+            group = rep(letters[1:6], each = 100)
+        ))
+        seconds <- vapply(seq_len(rounds), function(round) {
+            c(together = groups_seconds(groups_together, data),
+              alone = groups_seconds(groups_alone, data))
+        }, numeric(2))
+        median <- apply(seconds, 1L, stats::median)
+        bench_row(
+            paste("six groups of 100,", d, "variables: kliep_groups(), and",
+                  "kliep_infer() for each of 15 contrasts"),
+            paste0(show_seconds(median[["together"]]), ", ",
+                   show_seconds(median[["alone"]]), " of the processor"),
+            show_ratio(median[["alone"]] / median[["together"]])
+        )
+    }))
+}
+
+groups_seconds <- function(work, data) {
+    set.seed(1)
+    sum(system.time(work(data))[c("user.self", "sys.self")])
+}
+
+groups_together <- function(data) {
+    kliep_groups(data$values, data$group, control = one_thread(),
+                 progress = FALSE)
+}
+
+groups_alone <- function(data) {
+    lapply(utils::combn(letters[1:6], 2L, simplify = FALSE), function(pair) {
+        kliep_infer(data$values, spec = feat_nonparanormal(),
+                    group = data$group, contrast = rev(pair),
+                    control = one_thread(), progress = FALSE)
+    })
 }
 
 setting_runs <- function(name, draw, runs) {

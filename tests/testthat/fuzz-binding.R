@@ -63,6 +63,7 @@ routines <- list(
     feature_scores = list(x, list(center = numeric(3), scale = rep(1, 3)),
                           plain, theta, 2L),
     standardize_samples = list(x, y, "within"),
+    standardize_alone = list(x),
     infer_edges = list(x, y, plain, list(from = 1L, to = 2L), inference, NULL),
     score_edges = list(list(values = x, squares = x^2),
                        list(values = y, squares = y^2),
@@ -70,7 +71,10 @@ routines <- list(
     moderate_tests = list(list(numerator = c(1, 2), variance = c(1, 2),
                                model = c(1, 1), freedom = c(9, 9))),
     shuffle_null = list(x, y, cbind(1:12, 11:22), units, 1L, NULL),
-    neighbour_tests = list(x, y, c(1, 0.5), units, 1L, NULL),
+    neighbour_tests = list(
+        list(x, y), list(list(x = 1L, y = 2L, units = units)), c(1, 0.5), 1L,
+        NULL
+    ),
     logistic_tests = list(matrix(rnorm(22 * 3), 22), 12L, c(1L, 2L), list(
         firth = FALSE, support = 1L, tol = 1e-8, max_iter = 50L, threads = 1L,
         units = rep(1:11, each = 2L)

@@ -157,3 +157,71 @@ test_that("wrong designs say what to do", {
                    "6 and 6 units, and not 30 and 30 observations",
                    class = "kliep_warning_units")
 })
+
+test_that("values with the names of observations are matched by them", {
+    values <- as.matrix(cells[paste0("V", 1:4)])
+    rownames(values) <- paste0("cell", 1:60)
+    named <- function(what) setNames(cells[[what]], rownames(values))
+    quiet <- function(samples) {
+        suppressWarnings(samples, classes = "kliep_warning_units")
+    }
+    of <- function(unit, adjust) {
+        quiet(two_samples(values, group = named("condition"), unit = unit,
+                          adjust = adjust))
+    }
+    age <- data.frame(age = cells$age, row.names = rownames(values))
+    plain <- of(named("donor"), age)
+    turned <- of(rev(named("donor")), age[60:1, , drop = FALSE])
+    expect_identical(turned, plain)
+    expect_identical(of(unname(named("donor")), cells["age"]), plain)
+    # In two tables, too.
+    case <- cells$condition == "case"
+    both <- function(...) {
+        quiet(two_samples(values[case, ], values[!case, ], ...))
+    }
+    expect_identical(both(unit = rev(named("donor"))),
+                     both(unit = unname(named("donor"))))
+    # Cell types are cut out of values in the right order.
+    by <- rep(c("B", "T"), 30)
+    part <- function(unit) {
+        found <- find_parted(values, cells$condition, by)
+        quiet(part_samples(found, "T", c(x = "case", y = "control"),
+                           list(unit = unit)))
+    }
+    expect_identical(part(rev(named("donor"))), part(named("donor")))
+})
+
+test_that("covariates may be a matrix", {
+    frame <- cells["age"]
+    expect_equal(samples_of_cells(adjust = as.matrix(frame)),
+                 samples_of_cells(adjust = frame))
+    expect_error(samples_of_cells(adjust = cells$age), "data.frame",
+                 class = "kliep_error_design")
+})
+
+test_that("donors that are numbered are no numeric covariate", {
+    numbered <- cells
+    numbered$donor <- as.integer(sub("d", "", cells$donor))
+    of <- function(data) {
+        found <- samples_of_cells(adjust = ~ donor, unit = "donor", data = data)
+        found$design$adjust$lost
+    }
+    expect_warning(lost <- of(numbered), class = "kliep_warning_units")
+    expect_identical(lost, c(x = 6L, y = 6L))
+})
+
+test_that("units that are given as pairs are recognised", {
+    expect_error(samples_of_cells(pair = "donor"), "is a `unit`",
+                 class = "kliep_error_design")
+})
+
+test_that("columns that are not numeric are no variables to adjust", {
+    expect_error(
+        two_samples(cells[c("V1", "V2", "batch", "condition", "age")],
+                    group = "condition", adjust = ~ age),
+        "numeric columns: `batch` is not", class = "kliep_error_design"
+    )
+    expect_error(kliep_path(cells[c("V1", "V2", "batch", "condition")],
+                            group = "condition"),
+                 "`feat_mixed\\(\\)` take columns", class = "kliep_error_numeric")
+})

@@ -130,3 +130,153 @@ test_that("data frames with columns of several types have their features", {
     expect_true(all(is.na(found$omnibus$trend[at])))
     expect_false(anyNA(found$omnibus$q_trend[!at]))
 })
+
+# Contrasts one after the other, as kliep_infer() has them without a test of
+# what correlations do not show, whose shuffles would be drawn in between.
+test_alone <- function(contrasts, group, ..., values = grouped$values) {
+    space <- asNamespace("kliepnet")
+    found <- space$find_grouped(values, group)
+    withr::with_seed(1, lapply(contrasts, function(contrast) {
+        table <- list(x = contrast[1L], y = contrast[2L])
+        own <- space$contrast_samples(found, table, list(...))
+        spec <- space$as_spec(kliep_spec(feat_nonparanormal(), control = one),
+                              own$rest)
+        how <- space$check_inference(0.1, 0.95, 19, FALSE)
+        part <- space$ready_part(own, spec, how)
+        changes <- space$find_shared_changes(list(part), how)[[1L]]
+        space$part_result(part, changes, how, NULL)
+    }))
+}
+
+expect_same_tests <- function(groups, alone) {
+    of <- function(fit) {
+        fit$estimates$q_beyond <- NULL
+        fit[c("estimates", "global", "support", "null", "diagnostics", "n",
+              "samples")]
+    }
+    expect_identical(lapply(unname(groups$fits), of), lapply(alone, of))
+}
+
+test_that("contrasts that share samples are those of two samples alone", {
+    pairs <- list(c("b", "a"), c("c", "a"), c("c", "b"))
+    expect_same_tests(all_pairs, test_alone(pairs, grouped$group))
+    expect_same_tests(compare(contrasts = "rest"), test_alone(
+        list(c("a", "rest"), c("b", "rest"), c("c", "rest")), grouped$group
+    ))
+    # The first as a user calls it.
+    first <- grouped$group != "c"
+    alone <- withr::with_seed(1, kliep_infer(
+        grouped$values[first, ], spec = feat_nonparanormal(),
+        group = grouped$group[first], control = one, n_perm = 19
+    ))
+    same <- setdiff(names(alone$estimates), "q_beyond")
+    expect_identical(all_pairs$fits[[1L]]$estimates[same],
+                     alone$estimates[same])
+    expect_identical(all_pairs$fits[[1L]]$global, alone$global)
+})
+
+test_that("so they are with covariates, units, strata and other features", {
+    age <- data.frame(age = rep(1:9, 100))
+    unit <- rep(1:180, each = 5)
+    pairs <- list(c("b", "a"), c("c", "a"), c("c", "b"))
+    for (given in list(list(adjust = age), list(unit = unit),
+                       list(adjust = age, adjust_common = TRUE))) {
+        expect_same_tests(do.call(compare, given),
+                          do.call(test_alone, c(list(pairs, grouped$group),
+                                                given)))
+    }
+    # Logistic tests look at both samples together, and share nothing.
+    spins <- sign(grouped$values[, 1:4])
+    site <- rep(1:2, 450)
+    found <- withr::with_seed(1, kliep_groups(
+        spins, grouped$group, strata = site, control = one, n_perm = 19
+    ))
+    first <- grouped$group != "c"
+    alone <- withr::with_seed(1, kliep_infer(
+        spins[first, ], spec = feat_ising(), group = grouped$group[first],
+        strata = site[first], control = one, n_perm = 19
+    ))
+    expect_identical(found$fits[[1L]]$estimates, alone$estimates)
+})
+
+test_that("what depends on one group alone is computed once for each", {
+    samples <- lapply(c(3, 4, 5, 3), function(seed) {
+        withr::with_seed(seed, matrix(rnorm(80), 20))
+    })
+    calls <- 0
+    done <- once_each(samples, function(sample) {
+        calls <<- calls + 1
+        sum(sample)
+    })
+    expect_identical(calls, 3)
+    expect_identical(done, lapply(samples, sum))
+
+    # Six groups have 15 contrasts, and every variable of a group is regressed
+    # once: its steps are counted as progress.
+    values <- withr::with_seed(2, matrix(rnorm(120 * 5), 120))
+    group <- rep(letters[1:6], each = 20)
+    pairs <- utils::combn(letters[1:6], 2, simplify = FALSE)
+    steps <- function(pairs) {
+        contrasts <- lapply(pairs, function(pair) {
+            as_contrast(values[group == pair[1], ], values[group == pair[2], ])
+        })
+        total <- 0
+        regress_contrasts(contrasts, one, function(done, all) total <<- all)
+        total
+    }
+    of_each <- 5 + length(penalty_steps)
+    expect_equal(steps(pairs), 6 * of_each)
+    expect_equal(sum(vapply(pairs, function(pair) steps(list(pair)), 1)),
+                 30 * of_each)
+})
+
+test_that("groups do not test what correlations do not show, and say how", {
+    expect_true(all(is.na(all_pairs$fits[[1L]]$estimates$q_beyond)))
+    two <- withr::with_seed(1, kliep_infer(all_pairs$fits[[1L]], n_perm = 19))
+    expect_false(anyNA(two$estimates$q_beyond))
+})
+
+test_that("small groups are named, and messages come once", {
+    few <- replace(grouped$group, 7, "d")
+    expect_error(compare(group = few), "Group `d` has 1 observation,",
+                 class = "kliep_error_size")
+    said <- character()
+    found <- withCallingHandlers(
+        compare(group = replace(grouped$group, 3, NA), na = "omit",
+                unit = rep(1:18, each = 50)),
+        kliep_message = function(m) said <<- c(said, conditionMessage(m)),
+        kliep_warning = function(w) {
+            said <<- c(said, conditionMessage(w))
+            invokeRestart("muffleWarning")
+        }
+    )
+    expect_identical(anyDuplicated(said), 0L)
+    expect_identical(sum(grepl("without a condition", said)), 1L)
+    expect_identical(found$contrasts$units_x, rep(6L, 3))
+    expect_output(print(found), "design +units\n")
+})
+
+test_that("missing values are those of each contrast", {
+    values <- grouped$values[, 1:4]
+    values[seq(1, length(values), 40)] <- NA
+    for (na in c("pairwise", "impute")) {
+        found <- suppressMessages(withr::with_seed(1, kliep_groups(
+            values, grouped$group, na = na, control = one, n_perm = 19
+        )))
+        first <- grouped$group != "c"
+        alone <- suppressMessages(withr::with_seed(1, {
+            # All contrasts are completed before the first is tested.
+            own <- lapply(utils::combn(c("a", "b", "c"), 2, simplify = FALSE),
+                          function(pair) {
+                two_samples(values, group = grouped$group, na = na,
+                            contrast = rev(pair))
+            })[[1L]]
+            own$rest <- list()
+            how <- check_inference(0.1, 0.95, 19, FALSE)
+            test_all_edges(own, kliep_spec(feat_nonparanormal(),
+                                           control = one), how, NULL)
+        }))
+        expect_identical(found$fits[[1L]]$estimates, alone$estimates)
+        expect_s3_class(found, "kliep_groups")
+    }
+})

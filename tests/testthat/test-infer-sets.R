@@ -53,3 +53,12 @@ test_that("what is no set is refused", {
     expect_error(kliep_sets(fit, "no such file"), "no file",
                  class = "kliep_error_sets")
 })
+
+test_that("sets that are left out are named, and groups say which fit", {
+    sets <- list(first = colnames(pair$x)[1:4], few = "V1", other = c("p", "q"))
+    expect_message(kliep_sets(fit, sets), "2 sets .* left out: `few`, `other`",
+                   class = "kliep_message_sets")
+    groups <- structure(list(contrasts = data.frame(contrast = "b - a")),
+                        class = "kliep_groups")
+    expect_error(kliep_sets(groups, sets), "fits[[\"b - a\"]]", fixed = TRUE)
+})

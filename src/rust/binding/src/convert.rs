@@ -98,6 +98,12 @@ pub fn string<'a>(value: &'a Robj, name: &str) -> Result<&'a str> {
     }
 }
 
+/// The elements of a list.
+pub fn list(value: &Robj, name: &str) -> Result<Vec<Robj>> {
+    let list = value.as_list().ok_or_else(|| expected(name, "a list"))?;
+    Ok(list.values().collect())
+}
+
 /// A named list of arguments, each looked up by its name.
 pub struct Fields {
     list: List,

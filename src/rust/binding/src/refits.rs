@@ -1,6 +1,6 @@
 //! Several fits in one call: folds, halves and shuffles of one pair of samples.
 
-use crate::convert::{self, matrix_for_r, named_list};
+use crate::convert::{self, list, matrix_for_r, named_list};
 use crate::family::Family;
 use crate::fit::{path_for_r, Prepared, Specification};
 use crate::guard::{Failure, Result};
@@ -60,13 +60,6 @@ impl Given {
     fn threads(&self) -> usize {
         self.specifications.iter().map(|one| one.threads).max().unwrap_or(1)
     }
-}
-
-/// The elements of a list.
-fn list(value: &Robj, name: &str) -> Result<Vec<Robj>> {
-    let list = value.as_list();
-    let list = list.ok_or_else(|| Failure::argument(format!("`{name}` must be a list")))?;
-    Ok(list.values().collect())
 }
 
 impl<'a> Refit<'a> {

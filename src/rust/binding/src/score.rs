@@ -5,8 +5,8 @@ use crate::guard::{guard, Failure, Result};
 use crate::run::run;
 use extendr_api::prelude::*;
 use kliepnet_core::inference::score::{
-    self, LogisticSettings, Moderated, Null, Pair, Polynomials, Scaled, Seen, Statistics, Units,
-    BEYOND_TERMS,
+    self, Contrast, LogisticSettings, Moderated, NeighbourTests, Null, Polynomials, Sample, Scaled,
+    Seen, Statistics, Units, BEYOND_TERMS,
 };
 
 extendr_module! {
@@ -185,38 +185,61 @@ fn null_for_r(null: Null) -> Result<Robj> {
     ])
 }
 
-/// All edges by regressions of every variable on the others.
+/// All edges by regressions of every variable on the others: a list of `samples`, and of contrasts, each a
+/// list of the numbers `x` and `y` of two samples and of their `units`. The result has `tests`, a list for
+/// each contrast, and the list `scaled`, in which they number their samples.
 #[extendr]
 fn neighbour_tests(
-    x: Robj,
-    y: Robj,
+    samples: Robj,
+    contrasts: Robj,
     deltas: Robj,
-    units: Robj,
     threads: Robj,
     on_progress: Robj,
 ) -> Robj {
     guard(|| {
-        let units = pair_units(&units)?;
+        let samples: Vec<Robj> = convert::list(&samples, "samples")?;
+        let samples =
+            samples.iter().map(|one| matrix(one, "samples")).collect::<Result<Vec<_>>>()?;
+        let contrasts = convert::list(&contrasts, "contrasts")?;
+        let contrasts = contrasts.iter().map(contrast_from_r).collect::<Result<Vec<_>>>()?;
         let deltas = doubles(&deltas, "deltas")?;
-        let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
-        let tests = run(count(&threads, "threads")?, &on_progress, |monitor| {
-            score::neighbour_tests(&Pair::new(x, y)?, deltas, units.as_ref(), monitor)
+        let found = run(count(&threads, "threads")?, &on_progress, |monitor| {
+            let samples = samples.into_iter().map(Sample::standardized);
+            let samples = samples.collect::<kliepnet_core::error::Result<Vec<_>>>()?;
+            score::neighbour_tests(&samples, &contrasts, deltas, monitor)
         })?;
+        let tests = found.tests.into_iter().map(neighbours_for_r).collect::<Result<Vec<_>>>()?;
+        let scaled = found.scaled.iter().map(scaled_for_r).collect::<Result<Vec<_>>>()?;
         named_list([
-            ("variance", Robj::from(tests.statistics.variance)),
-            ("model", Robj::from(tests.statistics.model)),
-            ("freedom", Robj::from(tests.statistics.freedom)),
-            ("moderated", moderated_for_r(tests.moderated)?),
-            ("chosen", counts([tests.chosen + 1].into_iter())?),
-            ("misfit", Robj::from(tests.misfit)),
-            ("partial_x", Robj::from(tests.partial_x)),
-            ("partial_y", Robj::from(tests.partial_y)),
-            ("sizes_x", counts(tests.sizes[0].iter().copied())?),
-            ("sizes_y", counts(tests.sizes[1].iter().copied())?),
-            ("x", scaled_for_r(&tests.scaled[0])?),
-            ("y", scaled_for_r(&tests.scaled[1])?),
+            ("tests", Robj::from(List::from_values(tests))),
+            ("scaled", Robj::from(List::from_values(scaled))),
         ])
     })
+}
+
+fn contrast_from_r(contrast: &Robj) -> Result<Contrast> {
+    let fields = Fields::new(contrast, "contrasts")?;
+    let of = |name: &'static str| match from_zero(&fields.integers(name)?, name)?[..] {
+        [sample] => Ok(sample),
+        _ => Err(Failure::argument(format!("`{name}` must be one number"))),
+    };
+    Ok(Contrast { x: of("x")?, y: of("y")?, units: pair_units(&fields.get("units")?)? })
+}
+
+fn neighbours_for_r(tests: NeighbourTests) -> Result<Robj> {
+    named_list([
+        ("variance", Robj::from(tests.statistics.variance)),
+        ("model", Robj::from(tests.statistics.model)),
+        ("freedom", Robj::from(tests.statistics.freedom)),
+        ("moderated", moderated_for_r(tests.moderated)?),
+        ("chosen", counts([tests.chosen + 1].into_iter())?),
+        ("misfit", Robj::from(tests.misfit)),
+        ("partial_x", Robj::from(tests.partial_x)),
+        ("partial_y", Robj::from(tests.partial_y)),
+        ("sizes_x", counts(tests.sizes[0].iter().copied())?),
+        ("sizes_y", counts(tests.sizes[1].iter().copied())?),
+        ("scaled", counts(tests.scaled.iter().map(|place| place + 1))?),
+    ])
 }
 
 /// Groups of columns of a table, by logistic regression given some of them. NULL where the support's

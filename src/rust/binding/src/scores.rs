@@ -14,6 +14,7 @@ extendr_module! {
     mod scores;
     fn feature_scores;
     fn standardize_samples;
+    fn standardize_alone;
 }
 
 /// `f(z)'theta` on the rows of new data, one column for each step of a path.
@@ -97,16 +98,25 @@ fn standardize_samples(x: Robj, y: Robj, how: Robj) -> Robj {
         let (x, y) = (matrix(&x, "x")?, matrix(&y, "y")?);
         let samples = Samples::new(x, y, standardize(string(&how, "standardize")?)?)?;
         let (x_scaling, y_scaling) = (samples.x_scaling.clone(), samples.y_scaling.clone());
-        let shape = (samples.rows(), samples.variables());
-        let values = samples.into_values();
-        let stack = ArrayView2::from_shape(shape.f(), &values);
-        let stack = stack.map_err(|error| Failure::argument(error.to_string()))?;
         named_list([
-            ("stack", matrix_for_r(stack)?),
+            ("stack", stack_for_r(samples)?),
             ("center_x", Robj::from(x_scaling.center)),
             ("scale_x", Robj::from(x_scaling.scale)),
             ("center_y", Robj::from(y_scaling.center)),
             ("scale_y", Robj::from(y_scaling.scale)),
         ])
     })
+}
+
+/// One sample as a fit would standardise it within.
+#[extendr]
+fn standardize_alone(sample: Robj) -> Robj {
+    guard(|| stack_for_r(Samples::alone(matrix(&sample, "sample")?)?))
+}
+
+fn stack_for_r(samples: Samples) -> Result<Robj> {
+    let shape = (samples.rows(), samples.variables());
+    let values = samples.into_values();
+    let stack = ArrayView2::from_shape(shape.f(), &values);
+    matrix_for_r(stack.map_err(|error| Failure::argument(error.to_string()))?)
 }

@@ -101,6 +101,15 @@ impl Samples {
         Ok(Self::stack(x, y, x_scaling, y_scaling))
     }
 
+    /// One sample by itself, in units of its own.
+    pub fn alone(sample: ArrayView2<'_, f64>) -> Result<Self> {
+        if sample.ncols() == 0 || sample.nrows() == 0 {
+            return Err(Error::Argument("a sample needs rows and columns".into()));
+        }
+        let scaling = Scaling::measure(&[sample])?;
+        Ok(Self::single(sample, scaling))
+    }
+
     /// One sample by itself, as a stack whose other part is empty: for scores on new data.
     pub fn single(sample: ArrayView2<'_, f64>, scaling: Scaling) -> Self {
         let none = sample.slice(ndarray::s![..0, ..]);

@@ -32,7 +32,7 @@ pub use beyond::{BeyondFeatures, Polynomials, BEYOND_TERMS};
 pub use edges::{score_edges, ScoreTests};
 pub use logistic::{logistic_shuffles, logistic_tests, LogisticSettings, LogisticTests};
 pub use moderate::{moderate, Moderated, Statistics};
-pub use neighbours::{neighbour_tests, NeighbourTests};
+pub use neighbours::{neighbour_tests, Contrast, NeighbourTests, Neighbours};
 pub use sample::{Pair, Sample, Scaled};
 pub use shuffles::{shuffle_null, Null, Seen};
 pub use units::{score_edges_by_unit, Units};

@@ -5,6 +5,9 @@ use crate::numerics::tiles::{add_gram, Panels};
 use crate::samples::{Samples, Standardize};
 use ndarray::ArrayView2;
 
+/// Variances and their degrees of freedom divide by `n - 2`.
+const LEAST_ROWS: usize = 4;
+
 /// Whether every shuffle names `count` different ones of the rows.
 pub fn check_shuffles(shuffles: &[Vec<usize>], count: usize, rows: usize) -> Result<()> {
     let sound = |shuffle: &Vec<usize>| {
@@ -41,6 +44,15 @@ impl Sample {
         }
         let variables = values.len() / rows.max(1);
         Self { rows, variables, values }
+    }
+
+    /// A sample as it was observed; a constant column is an error.
+    pub fn standardized(observed: ArrayView2<'_, f64>) -> Result<Self> {
+        let (rows, variables) = observed.dim();
+        if rows < LEAST_ROWS || variables < 2 {
+            return Err(Error::Argument("tests need two variables and four rows of each".into()));
+        }
+        Ok(Self::new(Samples::alone(observed)?.into_values(), rows))
     }
 
     /// How many observations there are.
@@ -149,24 +161,13 @@ pub struct Pair {
     pub y: Sample,
 }
 
-/// Variances and their degrees of freedom divide by `n - 2`.
-const LEAST_ROWS: usize = 4;
-
 impl Pair {
     /// Standardise each sample by itself; a constant column is an error.
     pub fn new<'a>(x: ArrayView2<'a, f64>, y: ArrayView2<'a, f64>) -> Result<Self> {
-        let (x_rows, y_rows, variables) = (x.nrows(), y.nrows(), x.ncols());
-        if x_rows < LEAST_ROWS || y_rows < LEAST_ROWS || variables < 2 {
-            return Err(Error::Argument("tests need two variables and four rows of each".into()));
+        if x.ncols() != y.ncols() {
+            return Err(Error::Argument("both samples must have the same variables".into()));
         }
-        let stacked = Samples::new(x, y, Standardize::Within)?.into_values();
-        let (mut x_values, mut y_values) = (Vec::new(), Vec::new());
-        for column in stacked.chunks_exact(x_rows + y_rows) {
-            let (x_part, y_part) = column.split_at(x_rows);
-            x_values.extend_from_slice(x_part);
-            y_values.extend_from_slice(y_part);
-        }
-        Ok(Self { x: Sample::new(x_values, x_rows), y: Sample::new(y_values, y_rows) })
+        Ok(Self { x: Sample::standardized(x)?, y: Sample::standardized(y)? })
     }
 
     /// Both in units of their standard deviations, as tests given a support take them.
