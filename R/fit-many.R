@@ -39,9 +39,11 @@ short_path <- function(fit, problem) {
 # `new_x` and `new_y`, as holdout_scores() would: one row for each lambda2,
 # though the path may end sooner. What Rust can do by itself it does without
 # handing over coefficients, which takes as long as a small fit. `naming(at, )`
-# says in errors which of `divided` they are about.
+# says in errors which of `divided` they are about. With `most_fall` these are
+# folds, and there may be no rows after the one at which end_scores() ends their
+# mean.
 refit_scores <- function(problem, divided, lambda2,
-                         naming = function(at, work) work) {
+                         naming = function(at, work) work, most_fall = NULL) {
     each <- seq_along(divided)
     if (!fits_many(problem, divided)) {
         return(lapply(each, function(at) {
@@ -53,8 +55,10 @@ refit_scores <- function(problem, divided, lambda2,
     })
     settings <- lapply(ready, problem_settings,
                        problem = with_grid(problem, lambda2, length(lambda2)))
-    scored <- rust_score_paths(ready, rust_features(problem$spec$features),
-                               settings)
+    scored <- rust_score_paths(
+        ready, rust_features(problem$spec$features), settings,
+        if (fits_in_step(problem, length(divided))) most_fall
+    )
     lapply(each, function(at) {
         naming(at, read_fit(problem, scored[[at]], ready[[at]], function(one) {
             read_scores(problem, one, length(lambda2))
@@ -73,6 +77,13 @@ refit_score <- function(problem, samples, lambda2) {
 fits_many <- function(problem, divided = list()) {
     !is_baseline(problem) && !is_table(problem$spec$features) &&
         !anyNA(divided, recursive = TRUE)
+}
+
+# Folds that go down the grid together are all in memory at once.
+fits_in_step <- function(problem, folds) {
+    d <- length(problem$variables)
+    problem$spec$normalizer != "gaussian" ||
+        fits_memory(folds * moments_bytes(d, 6))
 }
 
 # The matrices as Rust takes them: `x` and `y`, and what is to be scored.

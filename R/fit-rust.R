@@ -15,9 +15,13 @@ rust_fit_paths <- function(samples, features, settings) {
                     settings))
 }
 
-rust_score_paths <- function(samples, features, settings) {
+rust_score_paths <- function(samples, features, settings, most_fall = NULL) {
     call_rust(.Call(wrap__score_paths, lapply(samples, unname), features,
-                    settings))
+                    settings, most_fall))
+}
+
+rust_logistic_scores <- function(s_x, s_y) {
+    call_rust(.Call(wrap__logistic_scores, s_x, s_y))
 }
 
 rust_feature_scores <- function(newdata, scaling, features, coefficients,

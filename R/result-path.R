@@ -182,6 +182,11 @@ has_one_coefficient <- function(features, from, to) {
 
 # The number of detected edges at each of `steps` steps.
 edges_by_step <- function(coefficients, features, steps) {
+    # Most often an edge is one row, and there is nothing to look for twice.
+    if (features$kind != "cliques" && all(coefficients$term == 1L)) {
+        edge <- coefficients$from != coefficients$to
+        return(tabulate(coefficients$step[edge], steps))
+    }
     rows <- by_pair(coefficients, features)
     rows <- rows[rows$from != rows$to, c("step", "from", "to")]
     tabulate(rows$step[!duplicated(pair_keys(rows))], steps)

@@ -386,7 +386,7 @@ score_folds <- function(task, samples, parts) {
             )
             stop(condition)
         })
-    })
+    }, task$most_fall)
 }
 
 # Mean and standard error over the folds; NA where a fold has no score, and at
@@ -403,6 +403,16 @@ pool_folds <- function(folds, steps) {
         se = apply(score, 1L, stats::sd) / sqrt(length(folds)),
         kl = rowMeans(together("kl"))
     ))
+}
+
+# The scores down to the first that has fallen by more than `most_fall` below
+# the best so far; NA after it.
+end_scores <- function(scores, most_fall) {
+    best <- cummax(ifelse(is.na(scores$score), -Inf, scores$score))
+    fallen <- which(best - scores$score > most_fall)
+    if (length(fallen) == 0L) return(scores)
+    late <- seq_along(scores$score) > fallen[1L]
+    quick_frame(lapply(scores, replace, late, NA))
 }
 
 # ---- the choice ------------------------------------------------------------

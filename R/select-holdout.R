@@ -42,46 +42,10 @@ ratio_scores <- function(s_x, s_y, at, spec, score) {
 # proportion to its log-ratio.
 logistic_scores <- function(s_x, s_y) {
     if (ncol(s_x) == 0L) return(list(score = numeric(), se = numeric()))
-    level <- best_intercept(s_x, s_y)
-    of_x <- stats::plogis(sweep(s_x, 2L, level, "+"), log.p = TRUE)
-    of_y <- stats::plogis(sweep(s_y, 2L, level, "+"), log.p = TRUE,
-                          lower.tail = FALSE)
-    list(
-        score = (colMeans(of_x) + colMeans(of_y)) / 2 + log(2),
-        se = sqrt(column_variance(of_x) / nrow(s_x) +
-                      column_variance(of_y) / nrow(s_y)) / 2
-    )
-}
-
-# The c of each column under which its observations are the most likely: where
-# as much of x is taken for y as of y for x, mean g(s_x + c) + mean g(s_y + c) =
-# 1. Newton steps, and half of the range that must hold c where one leaves it:
-# safe, whatever the ratios are.
-best_intercept <- function(s_x, s_y, rounds = 60L) {
-    range_of <- function(s) {
-        columns <- split(s, col(s))
-        list(low = vapply(columns, min, 1), high = vapply(columns, max, 1))
-    }
-    of_x <- range_of(s_x)
-    of_y <- range_of(s_y)
-    low <- unname(-pmax(of_x$high, of_y$high))
-    high <- unname(-pmin(of_x$low, of_y$low))
-    both <- rbind(s_x, s_y)
-    weight <- rep(1 / c(nrow(s_x), nrow(s_y)), c(nrow(s_x), nrow(s_y)))
-    level <- (low + high) / 2
-    for (round in seq_len(rounds)) {
-        share <- stats::plogis(both + rep(level, each = nrow(both)))
-        excess <- colSums(weight * share) - 1
-        low <- ifelse(excess < 0, level, low)
-        high <- ifelse(excess < 0, high, level)
-        step <- level - excess / colSums(weight * share * (1 - share))
-        inside <- is.finite(step) & step >= low & step <= high
-        step[!inside] <- ((low + high) / 2)[!inside]
-        done <- max(abs(step - level) / pmax(1, abs(level))) < 1e-12
-        level <- step
-        if (done) break
-    }
-    level
+    scores <- rust_logistic_scores(s_x, s_y)[c("score", "se")]
+    # Rust has no NA for numbers, only NaN.
+    scores$se[is.nan(scores$se)] <- NA
+    scores
 }
 
 # ---- likelihood ------------------------------------------------------------

@@ -3,7 +3,8 @@
 # cost beyond the fits they make.
 
 bench_resample <- function() {
-    rbind(test_null_rows(), test_change_rows(), test_speed_rows())
+    rbind(test_null_rows(), test_change_rows(), test_speed_rows(),
+          fall_rows())
 }
 
 # On as many workers as there are cores, at most two.
@@ -133,4 +134,104 @@ test_speed_rows <- function(d = 50, n = 100, n_perm = 100) {
                   show_seconds(two$seconds), show_ratio(gain, "x one worker"),
                   at_least(gain, 1.7, valid = same))
     )
+}
+
+# ---- what is not looked at --------------------------------------------------
+
+# Whether a test that looks no further once the score of a selection has fallen
+# by `most_fall` chooses as one that looks at all scores: on data of many kinds,
+# and on a shuffle of each, by both rules.
+fall_rows <- function(runs = 50L) {
+    rows <- Map(function(what, setting) {
+        message("resample: ", what)
+        found <- do.call(rbind, on_all_cores(seq_len(runs), function(seed) {
+            pair <- with_seed(seed, setting$draw())
+            rbind(compare_choices(pair, setting$spec),
+                  compare_choices(shuffle_pair(pair), setting$spec))
+        }))
+        fall_row(what, found)
+    }, names(fall_settings()), fall_settings())
+    do.call(rbind, rows)
+}
+
+fall_row <- function(what, found) {
+    looked <- sprintf("%.0f %% of the grid", 100 * mean(found[, "looked"]))
+    after <- found[!is.na(found[, "after"]), "after"]
+    if (length(after) > 0L) {
+        looked <- sprintf("%s, the rest %.2f or more below", looked,
+                          -max(after))
+    }
+    bench_row(
+        paste0("choices by all scores, ", what),
+        sprintf("%.0f of %d the same", sum(found[, "same"]), nrow(found)),
+        looked, list(text = "all", met = all(found[, "same"] == 1))
+    )
+}
+
+fall_settings <- function() {
+    gaussian <- function(n, n_changed, ..., d = 20) {
+        function() {
+            sim_gaussian(d = d, n = n, density = 0.15, edge = 0.3,
+                         n_changed = n_changed, change = -0.6)
+        }
+    }
+    # A common factor for each row, as from a t distribution.
+    heavy <- function(n, n_changed) {
+        function() {
+            pair <- gaussian(n, n_changed)()
+            lapply(pair[c("x", "y")], function(sample) {
+                sample / sqrt(stats::rchisq(n, 3) / 3)
+            })
+        }
+    }
+    setting <- function(draw, ...) list(draw = draw, spec = kliep_spec(...))
+    list(
+        "Gaussian, n = 30, no change" = setting(gaussian(30, 0)),
+        "Gaussian, n = 30, ten changes" = setting(gaussian(30, 10)),
+        "Gaussian, n = 100, no change" = setting(gaussian(100, 0)),
+        "Gaussian, n = 100, ten changes" = setting(gaussian(100, 10)),
+        "Gaussian, n = 400, twenty changes" = setting(gaussian(400, 20)),
+        "t3, n = 50, no change" = setting(heavy(50, 0)),
+        "t3, n = 50, ten changes" = setting(heavy(50, 10)),
+        "t3, n = 200, ten changes" = setting(heavy(200, 10)),
+        "t3, n = 100, ten changes, the paper's estimator" =
+            list(draw = heavy(100, 10), spec = kliep_spec_paper()),
+        "t3, n = 100, ten changes, lambda1 = 0.001" =
+            setting(heavy(100, 10), lambda1 = 0.001),
+        "t3, n = 100, ten changes, normal scores" =
+            setting(heavy(100, 10), feat_nonparanormal()),
+        "diamond, n = 200, polynomials of degree 4" =
+            setting(function() sim_diamond(n = 200), feat_polynomial(4)),
+        "t3, d = 6, n = 60, polynomials of degree 3" = setting(function() {
+            pair <- heavy(60, 10)()
+            lapply(pair, function(sample) sample[, 1:6])
+        }, feat_polynomial(3))
+    )
+}
+
+shuffle_pair <- function(pair) {
+    both <- rbind(scale(pair$x), scale(pair$y))
+    at <- sample(nrow(both), nrow(pair$x))
+    list(x = both[at, ], y = both[-at, ])
+}
+
+# `same`: whether both choices are; `looked`: at how much of the grid; `after`:
+# the best of the other scores, less the best of all.
+compare_choices <- function(pair, spec) {
+    ns <- asNamespace("kliepnet")
+    found <- ns$take_samples(pair$x, pair$y, list())
+    ready <- ns$prepare_candidates(ns$check_candidates(spec, list()), found)
+    samples <- ready$samples[[1L]]
+    parts <- ns$draw_folds(nrow(samples$x), nrow(samples$y), 5)
+    scored <- ns$score_problem(ready$problems[[1L]], samples, parts,
+                               whole = TRUE)
+    whole <- scored$table
+    whole[c("score", "se")] <- scored$scores[c("score", "se")]
+    same <- vapply(c("best", "1se"), function(rule) {
+        ns$choose_row(whole, rule) == ns$choose_row(scored$table, rule)
+    }, NA)
+    late <- is.na(scored$table$score) & !is.na(whole$score)
+    after <- if (any(late)) max(whole$score[late]) else NA
+    c(same = all(same), looked = 1 - mean(late),
+      after = after - max(whole$score, na.rm = TRUE))
 }

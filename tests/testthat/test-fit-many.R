@@ -92,7 +92,7 @@ test_that("the intercept of the logistic score is the best one", {
     set.seed(1)
     s_x <- cbind(rnorm(9), rnorm(9, sd = 30), 0, c(rep(-200, 8), 500), 1e-9)
     s_y <- cbind(rnorm(7), rnorm(7, sd = 30) - 50, 0, c(rep(300, 6), -100), 0)
-    level <- best_intercept(s_x, s_y)
+    level <- rust_logistic_scores(s_x, s_y)$intercept
     balance <- function(k, by) {
         mean(plogis(s_x[, k] + level[k] + by)) +
             mean(plogis(s_y[, k] + level[k] + by)) - 1

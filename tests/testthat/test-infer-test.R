@@ -86,6 +86,56 @@ test_that("a path that is cut off has the entries that count", {
     }
 })
 
+test_that("scores are looked at until they have fallen", {
+    scores <- data.frame(score = c(0, 0.1, NA, -0.2, 0.05, -0.3, 0.6, -1),
+                         se = 1:8 / 10, kl = 8:1)
+    expect_identical(end_scores(scores, 2), scores)
+    # 0.4 below the best, and not 0.3.
+    ended <- end_scores(scores, 0.35)
+    expect_identical(ended[1:6, ], scores[1:6, ])
+    expect_true(all(is.na(ended[7:8, ])))
+    expect_identical(end_scores(scores[0, ], 0.35), scores[0, ])
+})
+
+test_that("a selection that ends chooses as one that does not", {
+    set.seed(2)
+    pair <- sim_gaussian(d = 8, n = 30, density = 0.2, edge = 0.4,
+                         n_changed = 4, change = -0.8)
+    coded <- feat_custom(function(a, b) cbind(a * b, a^2 * b^2))
+    for (features in list(feat_gaussian(), feat_polynomial(2), coded)) {
+        for (threads in 1:2) {
+            spec <- kliep_spec(features, nlambda = 15, lambda_min_ratio = 0.02,
+                               control = kliep_control(threads = threads))
+            ready <- prepare_candidates(check_candidates(spec, list()), pair)
+            parts <- with_run_seed(1, 1, draw_folds(30, 30, 3))
+            problem <- ready$problems[[1]]
+            whole <- score_problem(problem, ready$samples[[1]], parts, TRUE)
+            ended <- score_problem(problem, ready$samples[[1]], parts)
+            expect_identical(ended$table, whole$table)
+            # Not all is looked at, but all that is above.
+            looked <- !is.na(ended$table$score)
+            expect_lt(sum(looked), 15)
+            expect_false(anyNA(whole$scores$score))
+            expect_lt(max(whole$scores$score[!looked]),
+                      max(ended$table$score[looked]) - 0.3)
+        }
+    }
+})
+
+test_that("the scores of the data show the choice that was made", {
+    table <- data.frame(candidate = "a", terms = 1, lambda2 = 4:1)
+    choose <- function(score) {
+        scores <- data.frame(score = score, se = 0.01, kl = 0)
+        ended <- end_scores(scores, most_fall)
+        table[c("score", "se")] <- ended[c("score", "se")]
+        shown_scores(list(list(scores = scores)), table,
+                     choose_row(table, "best"), "best")[[1]]$score
+    }
+    expect_identical(choose(c(0, 0.2, -0.3, -0.4)), c(0, 0.2, -0.3, -0.4))
+    # It comes back after all: not looked at, and not shown.
+    expect_identical(choose(c(0, 0.2, -0.3, 0.3)), c(0, 0.2, -0.3, NA))
+})
+
 test_that("folds keep blocks whole", {
     unit <- c(1, 1, 1, 2, 2, 3, 3, 3, 4, 5, 5, 6, 6)
     set.seed(1)

@@ -86,18 +86,14 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// `f(z)'theta` on new rows, scaled like the sample they belong to: a column for each step.
-    pub fn scores(
+    /// The features of new rows, scaled like the sample they belong to.
+    pub fn features(
         &self,
-        path: &KliepPath,
         rows: ArrayView2<'_, f64>,
         sample: usize,
-    ) -> kliepnet_core::error::Result<Vec<f64>> {
+    ) -> kliepnet_core::error::Result<Features> {
         let scaling = self.scalings[sample].clone();
-        let features = self.family.features(Samples::single(rows, scaling))?;
-        let score =
-            |step: &KliepStep| features.scores(0..rows.nrows(), &step.estimate.coefficients);
-        Ok(path.steps.iter().flat_map(score).collect())
+        self.family.features(Samples::single(rows, scaling))
     }
 }
 

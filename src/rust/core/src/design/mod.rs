@@ -25,7 +25,7 @@ use covariance::covariance;
 use std::ops::Range;
 
 /// Some factors with their features on the scored rows: what a solver works on.
-pub trait Design: Sync {
+pub trait Design: Send + Sync {
     /// How many factors.
     fn groups(&self) -> usize;
     /// Where the coefficients of a factor stand.

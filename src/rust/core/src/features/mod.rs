@@ -127,6 +127,10 @@ impl WithSimd for Scores<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
         let mut scores = vec![0.0; self.rows.len()];
+        if let Features::Products(products) = self.features {
+            products.add_scores(simd, self.rows, self.coefficients, &mut scores);
+            return scores;
+        }
         for (factor, theta) in self.coefficients.iter() {
             let (first, second) = self.features.place(factor);
             for (k, value) in theta.iter().enumerate() {

@@ -4,11 +4,11 @@
 //! `s_u^p s_v^q` of the transformed columns `s = sign(x)|x|^power`. Gaussian features are the one
 //! product `s_u s_v` and the square `s_u^2`. Orthonormal polynomials may stand for the powers.
 
-use super::Place;
+use super::{Coefficients, Place};
 use crate::error::{Error, Result};
-use crate::features::factors::{factor_variables, pairwise_factors};
+use crate::features::factors::{factor_index, factor_variables, pairwise_factors};
 use crate::features::polynomials::Polynomials;
-use crate::numerics::simd::{axpy_product, dot3};
+use crate::numerics::simd::{axpy, axpy_product, dot3};
 use crate::samples::Samples;
 use pulp::Simd;
 use std::ops::Range;
@@ -232,5 +232,59 @@ impl Products {
     ) {
         let (a, b) = self.columns(u, v, k);
         axpy_product(simd, scale, &a[rows.clone()], &b[rows], out);
+    }
+
+    /// Add `f(z_r)'theta` on some rows to `out`. Factors of one variable u that stand side by side, as
+    /// in a path they do, share the product with its column.
+    #[inline(always)]
+    pub fn add_scores<S: Simd>(
+        &self,
+        simd: S,
+        rows: Range<usize>,
+        coefficients: &Coefficients,
+        out: &mut [f64],
+    ) {
+        let mut sums = vec![vec![0.0; rows.len()]; self.basis.pair.len()];
+        let (mut current, mut open) = (0, false);
+        for (factor, theta) in coefficients.iter() {
+            let before = factor_index(current, 0);
+            let (u, v) = if (before..=before + current).contains(&factor) {
+                (current, factor - before)
+            } else {
+                factor_variables(factor)
+            };
+            if u == v {
+                for (p, value) in self.basis.single.iter().zip(theta) {
+                    axpy(simd, *value, &self.column(*p, u)[rows.clone()], out);
+                }
+                continue;
+            }
+            if u != current && open {
+                self.add_sums(simd, current, rows.clone(), &mut sums, out);
+            }
+            (current, open) = (u, true);
+            for ((sum, (_, q)), value) in sums.iter_mut().zip(&self.basis.pair).zip(theta) {
+                axpy(simd, *value, &self.column(*q, v)[rows.clone()], sum);
+            }
+        }
+        if open {
+            self.add_sums(simd, current, rows, &mut sums, out);
+        }
+    }
+
+    /// Add the products of sums over other variables with the column of u, and make them zero.
+    #[inline(always)]
+    fn add_sums<S: Simd>(
+        &self,
+        simd: S,
+        u: usize,
+        rows: Range<usize>,
+        sums: &mut [Vec<f64>],
+        out: &mut [f64],
+    ) {
+        for (sum, (p, _)) in sums.iter_mut().zip(&self.basis.pair) {
+            axpy_product(simd, 1.0, &self.column(*p, u)[rows.clone()], sum, out);
+            sum.fill(0.0);
+        }
     }
 }

@@ -135,6 +135,11 @@ impl Status {
         found.unwrap_or(Self::Converged)
     }
 
+    /// Whether there are coefficients that can be relied on, if not to the last digit.
+    pub fn is_reliable(self) -> bool {
+        !matches!(self, Self::Unbounded | Self::NearThreshold)
+    }
+
     /// Its name for people.
     pub fn name(self) -> &'static str {
         match self {

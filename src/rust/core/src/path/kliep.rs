@@ -53,66 +53,111 @@ pub type KliepPath = Path<DensityRatio>;
 /// Fit a path.
 pub fn fit(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<KliepPath> {
     let begun = Instant::now();
-    if problem.blocks.is_some() && settings.penalty != PenaltyShape::GroupLasso {
-        return Err(Error::Argument("blocks of factors take the group lasso".into()));
-    }
-    let PenaltyShape::Adaptive { gamma, first_share } = settings.penalty else {
-        monitor.start(settings.lambda2.len());
-        return fit_weighted(problem, settings, begun, monitor);
-    };
-    monitor.start(FIRST_STEPS + settings.lambda2.len());
-    let lambda2 = Grid::Geometric { nlambda: FIRST_STEPS, lambda_min_ratio: first_share };
-    let penalty = PenaltyShape::GroupLasso;
-    let first = Settings { penalty, lambda2, most_edges: None, ..settings.clone() };
-    let first = fit_weighted(problem, &first, begun, monitor)?;
-    let last = first.steps.iter().rfind(|step| step.status != Status::Unbounded);
-    let theta = last.map(|step| step.estimate.coefficients.clone()).unwrap_or_default();
-    let penalty_factor = Arc::new(adaptive(&problem.penalty_factor, &theta, gamma));
-    let problem = Problem { penalty_factor, ..problem.clone() };
-    let mut path = fit_weighted(&problem, settings, begun, monitor)?;
-    path.passes += first.passes;
-    Ok(path)
+    KliepFits::new(problem, settings, monitor)?.path(begun, monitor)
 }
 
-/// Fit a path with the penalty factors of the problem.
-fn fit_weighted(
-    problem: &Problem,
-    settings: &Settings,
-    begun: Instant,
-    monitor: &Monitor,
-) -> Result<KliepPath> {
-    let limits = Limits::of(settings);
-    let mut default = solver_of_normalizer(problem, settings.normalizer, limits)?;
-    let lambda_max = round_up(default.lambda_max(NULL_FIT, monitor)?, problem);
-    let grid = settings.lambda2.values(lambda_max);
-    let solver: Box<dyn UpdateProblem> = match settings.solver {
-        // Blocks have one solver.
-        _ if problem.blocks.is_some() => default.into_update(),
-        SolverChoice::Auto => default.into_update(),
-        SolverChoice::Primal => Box::new(Primal::new(problem, limits)),
-        SolverChoice::Dual if settings.lambda1 > 0.0 => Box::new(Dual::new(problem, limits)),
-        SolverChoice::Dual => return Err(Error::Argument("the dual needs lambda1 > 0".into())),
-    };
-    let tolerance = Tolerance { tol: settings.tol, scale: lambda_max };
-    let convex = ConvexFits { solver, problem: problem.clone(), tolerance, made: 0 };
-    let weights = (settings.robust > 0.0).then(|| TrimWeights::new(&problem.loss, settings.robust));
-    let mut fits = TrimmedFits { convex, weights };
-    let mut last = Coefficients::default();
-    let mut found = FoundEdges { most: settings.most_edges, edges: BTreeSet::new() };
-    let fit_at = |at: LambdaStep| {
+/// Fits of one problem, each at the next lambda2.
+pub struct KliepFits {
+    problem: Problem,
+    settings: Settings,
+    /// The smallest lambda2 at which no penalised factor is detected.
+    pub lambda_max: f64,
+    fits: TrimmedFits,
+    /// Of the last fit.
+    coefficients: Coefficients,
+    /// Passes that it took to find the penalties.
+    passes: usize,
+}
+
+impl KliepFits {
+    /// Find where the path starts, and the penalties where these depend on a first fit.
+    pub fn new(problem: &Problem, settings: &Settings, monitor: &Monitor) -> Result<Self> {
+        let begun = Instant::now();
+        if problem.blocks.is_some() && settings.penalty != PenaltyShape::GroupLasso {
+            return Err(Error::Argument("blocks of factors take the group lasso".into()));
+        }
+        let PenaltyShape::Adaptive { gamma, first_share } = settings.penalty else {
+            monitor.start(settings.lambda2.len());
+            return Self::weighted(problem.clone(), settings, monitor);
+        };
+        monitor.start(FIRST_STEPS + settings.lambda2.len());
+        let lambda2 = Grid::Geometric { nlambda: FIRST_STEPS, lambda_min_ratio: first_share };
+        let penalty = PenaltyShape::GroupLasso;
+        let first = Settings { penalty, lambda2, most_edges: None, ..settings.clone() };
+        let first = Self::weighted(problem.clone(), &first, monitor)?.path(begun, monitor)?;
+        let last = first.steps.iter().rfind(|step| step.status != Status::Unbounded);
+        let theta = last.map(|step| step.estimate.coefficients.clone()).unwrap_or_default();
+        let penalty_factor = Arc::new(adaptive(&problem.penalty_factor, &theta, gamma));
+        let problem = Problem { penalty_factor, ..problem.clone() };
+        let mut fits = Self::weighted(problem, settings, monitor)?;
+        fits.passes = first.passes;
+        Ok(fits)
+    }
+
+    /// With the penalty factors of the problem.
+    fn weighted(problem: Problem, settings: &Settings, monitor: &Monitor) -> Result<Self> {
+        let limits = Limits::of(settings);
+        let mut default = solver_of_normalizer(&problem, settings.normalizer, limits)?;
+        let lambda_max = round_up(default.lambda_max(NULL_FIT, monitor)?, &problem);
+        let solver: Box<dyn UpdateProblem> = match settings.solver {
+            // Blocks have one solver.
+            _ if problem.blocks.is_some() => default.into_update(),
+            SolverChoice::Auto => default.into_update(),
+            SolverChoice::Primal => Box::new(Primal::new(&problem, limits)),
+            SolverChoice::Dual if settings.lambda1 > 0.0 => Box::new(Dual::new(&problem, limits)),
+            SolverChoice::Dual => return Err(Error::Argument("the dual needs lambda1 > 0".into())),
+        };
+        let tolerance = Tolerance { tol: settings.tol, scale: lambda_max };
+        let convex = ConvexFits { solver, problem: problem.clone(), tolerance, made: 0 };
+        let weights =
+            (settings.robust > 0.0).then(|| TrimWeights::new(&problem.loss, settings.robust));
+        Ok(Self {
+            problem,
+            settings: settings.clone(),
+            lambda_max,
+            fits: TrimmedFits { convex, weights },
+            coefficients: Coefficients::default(),
+            passes: 0,
+        })
+    }
+
+    /// The penalties of the path.
+    pub fn grid(&self) -> Vec<f64> {
+        self.settings.lambda2.values(self.lambda_max)
+    }
+
+    /// Fit at one lambda2, from where the last fit ended.
+    pub fn fit(&mut self, at: LambdaStep, monitor: &Monitor) -> Result<Fit> {
+        let fits = &mut self.fits;
         fits.convex.made = 0;
-        let fit = match settings.penalty {
-            PenaltyShape::Mcp { gamma } => fit_mcp(&mut fits, gamma, &last, at, monitor)?,
+        let fit = match self.settings.penalty {
+            PenaltyShape::Mcp { gamma } => fit_mcp(fits, gamma, &self.coefficients, at, monitor)?,
             _ => fits.fit(at, monitor)?,
         };
-        let (status, iterations, certificate) = (fit.status, fit.iterations, fit.certificate);
-        let ratio = DensityRatio::new(fit, fits.convex.made, problem, settings);
-        last.clone_from(&ratio.coefficients);
-        Ok(Step::new(at.current, status, iterations, certificate, ratio))
-    };
-    let enough = |step: &KliepStep| found.add(&step.estimate.coefficients);
-    let steps = along_grid(&grid, lambda_max, begun, monitor, fit_at, enough)?;
-    Ok(Path { lambda_max, steps, passes: fits.convex.solver.passes() })
+        if fit.status == Status::Unbounded {
+            self.coefficients = Coefficients::default();
+        } else {
+            self.coefficients.clone_from(&fit.coefficients);
+        }
+        Ok(fit)
+    }
+
+    /// All steps of the path; `begun` is when the search for lambda_max was.
+    fn path(mut self, begun: Instant, monitor: &Monitor) -> Result<KliepPath> {
+        let (grid, lambda_max) = (self.grid(), self.lambda_max);
+        let mut found = FoundEdges { most: self.settings.most_edges, edges: BTreeSet::new() };
+        let fit_at = |at: LambdaStep| {
+            let fit = self.fit(at, monitor)?;
+            let (status, iterations, certificate) = (fit.status, fit.iterations, fit.certificate);
+            let made = self.fits.convex.made;
+            let ratio = DensityRatio::new(fit, made, &self.problem, &self.settings);
+            Ok(Step::new(at.current, status, iterations, certificate, ratio))
+        };
+        let enough = |step: &KliepStep| found.add(&step.estimate.coefficients);
+        let steps = along_grid(&grid, lambda_max, begun, monitor, fit_at, enough)?;
+        let passes = self.passes + self.fits.convex.solver.passes();
+        Ok(Path { lambda_max, steps, passes })
+    }
 }
 
 /// The edges that were not zero at some step so far, where a path ends with a number of them.

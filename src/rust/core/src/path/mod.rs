@@ -3,7 +3,7 @@
 //! The grid, the settings, the steps and the path are those of every method. `solver` has the ways to
 //! fit one lambda2 after the other, `convex` makes one such fit, and the loops around it are in files of
 //! their own: `trimmed` for outliers, `reweighted` for penalties that are not convex. `kliep` puts them
-//! together.
+//! together, and `held_out` goes down several paths at once.
 
 mod grid;
 
@@ -22,6 +22,8 @@ mod trimmed;
 mod reweighted;
 
 mod kliep;
+
+pub mod held_out;
 
 pub use grid::{Grid, LambdaStep};
 pub use kliep::{fit, DensityRatio, KliepPath, KliepStep};

@@ -9,7 +9,7 @@ use kliepnet_core::design::scan::{Query, Scanner};
 use kliepnet_core::design::streamed::StreamedDesign;
 use kliepnet_core::design::working_set::WorkingSet;
 use kliepnet_core::design::{Design, DualPoint, RowDesign};
-use kliepnet_core::features::Basis;
+use kliepnet_core::features::{Basis, Coefficients};
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::objective::penalty::Lambda;
 use kliepnet_core::objective::problem::Problem;
@@ -88,6 +88,26 @@ fn streamed_and_reference_agree() {
         for t in 0..reference.factors() {
             assert_eq!(streamed.span(t), reference.span(t));
             assert_eq!(streamed.weight(t), reference.weight(t));
+        }
+    }
+}
+
+#[test]
+fn scores_of_few_factors_are_those_of_theta() {
+    for (k, case) in cases().iter().enumerate() {
+        let (problem, reference) = (case.problem(), case.reference());
+        let theta = random_theta(reference.size(), k as u64);
+        let rows = problem.features.rows();
+        // In the order of a path, and in any.
+        let mut factors: Vec<usize> = (0..reference.factors()).step_by(1 + k % 3).collect();
+        for _ in 0..2 {
+            let mut few = Coefficients::default();
+            factors.iter().for_each(|t| few.push(*t, &theta[reference.span(*t)]));
+            let scores = reference.scores(&reference.theta(&few));
+            assert_close(&problem.features.scores(0..rows, &few), &scores, "scores");
+            let part = rows / 3..rows;
+            assert_close(&problem.features.scores(part.clone(), &few), &scores[part], "part");
+            factors.shuffle(&mut random(k as u64));
         }
     }
 }

@@ -12,6 +12,7 @@ mod families;
 mod flasso;
 mod gaussian_normalizer;
 mod gradient;
+mod held_out;
 mod importance;
 mod inference;
 mod interrupt;

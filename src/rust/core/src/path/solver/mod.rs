@@ -107,7 +107,7 @@ impl Fit {
 }
 
 /// Solves for one lambda2 after the other.
-pub trait PathSolver {
+pub trait PathSolver: Send {
     /// Solve at `at.current`, from wherever the last solve ended.
     fn solve(&mut self, at: LambdaStep, tolerance: Tolerance, monitor: &Monitor) -> Result<Fit>;
 
