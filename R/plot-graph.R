@@ -111,9 +111,27 @@ graph_points <- function(graph, lines, vertices, label) {
     )
     rank <- order(order(-changes$degree, -changes$strength))
     points$named <- rank <= label & (points$changed | vertices == "all")
+    points$side <- name_sides(points, lines)
     # Only after `from` and `to` have been looked up.
     points$shown <- points$changed | vertices == "all"
     points
+}
+
+# Whether the name of a variable begins above it (1) or below (-1): away from
+# its neighbours, and where these are to the side, one end of the edge above and
+# the other below. Names of a row of pairs then do not meet.
+name_sides <- function(points, lines) {
+    from <- points[lines$from, c("x", "y")]
+    to <- points[lines$to, c("x", "y")]
+    long <- pmax(sqrt((to$x - from$x)^2 + (to$y - from$y)^2), 1e-9)
+    towards <- function(axis) {
+        step <- (to[[axis]] - from[[axis]]) / long
+        ends <- factor(c(lines$from, lines$to), seq_len(nrow(points)))
+        as.vector(tapply(c(step, -step), ends, mean, default = 0))
+    }
+    up <- towards("y")
+    aside <- abs(up) < 0.3
+    ifelse(aside, ifelse(towards("x") < -0.3, -1, 1), -sign(up))
 }
 
 # ---- drawing ---------------------------------------------------------------
@@ -215,24 +233,32 @@ draw_sized_points <- function(points) {
 }
 
 # Names beside their vertices, moved until they cover neither each other nor
-# a vertex, and if possible no line. A number of rounds instead of a time
-# limit gives the same picture on every machine, and a seed of its own leaves
-# the caller's alone.
+# a vertex, and if possible no line; names_apart() leaves out those for which the
+# picture has no room. A number of rounds instead of a time limit gives the same
+# picture on every machine, and a seed of its own leaves the caller's alone.
 draw_names <- function(points, lines = NULL, size = NULL,
                        short = short_name, above = 0.05) {
     if (is.null(size)) size <- if (sum(points$named) > 25L) 2.5 else 3
-    keep <- intersect(c("x", "y", "name", "named", "network"), names(points))
-    spots <- points[keep]
+    keep <- intersect(c("x", "y", "name", "named", "network", "side"),
+                      names(points))
+    # Where there is no room for two names, the first stays.
+    spots <- points[name_order(points), keep]
     spots <- rbind(spots, line_spots(lines, spots))
     spots$name <- ifelse(spots$named, short(spots$name), "")
-    ggrepel::geom_text_repel(
+    side <- if (is.null(spots$side)) 1 else spots$side
+    names_apart(ggrepel::geom_text_repel(
         ggplot2::aes(label = .data$name), data = spots, size = size,
         seed = 1L, max.iter = 1500L, max.time = Inf, max.overlaps = Inf,
         box.padding = 0.2, point.padding = 0.3, min.segment.length = 0.4,
-        nudge_y = above * max(0.5, diff(range(points$y))),
+        nudge_y = side * above * max(0.5, diff(range(points$y))),
         segment.size = 0.2, segment.colour = "grey50", bg.colour = "white",
         bg.r = 0.12
-    )
+    ))
+}
+
+# Variables with most changes first; otherwise as they come.
+name_order <- function(points) {
+    if (is.null(points$degree)) seq_len(nrow(points)) else order(-points$degree)
 }
 
 # Points along the lines, for names to keep away from; not of so many lines
