@@ -118,20 +118,25 @@ graph_points <- function(graph, lines, vertices, label) {
 }
 
 # Whether the name of a variable begins above it (1) or below (-1): away from
-# its neighbours, and where these are to the side, one end of the edge above and
-# the other below. Names of a row of pairs then do not meet.
+# its neighbours, and the two ends of a level edge on different sides, so that
+# names of a row of pairs do not meet.
 name_sides <- function(points, lines) {
-    from <- points[lines$from, c("x", "y")]
-    to <- points[lines$to, c("x", "y")]
-    long <- pmax(sqrt((to$x - from$x)^2 + (to$y - from$y)^2), 1e-9)
-    towards <- function(axis) {
-        step <- (to[[axis]] - from[[axis]]) / long
-        ends <- factor(c(lines$from, lines$to), seq_len(nrow(points)))
-        as.vector(tapply(c(step, -step), ends, mean, default = 0))
+    rise <- points$y[lines$to] - points$y[lines$from]
+    run <- points$x[lines$to] - points$x[lines$from]
+    up <- rise / pmax(sqrt(run^2 + rise^2), 1e-9)
+    ends <- factor(c(lines$from, lines$to), seq_len(nrow(points)))
+    mean_up <- as.vector(tapply(c(up, -up), ends, mean, default = 0))
+    side <- ifelse(mean_up > 0.3, -1, 1)
+    degree <- tabulate(ends, nrow(points))
+    for (k in which(abs(up) < 0.3)) {
+        from <- lines$from[k]
+        to <- lines$to[k]
+        if (side[from] != side[to]) next
+        # The one with fewer edges gives way.
+        moves <- if (degree[to] <= degree[from]) to else from
+        side[moves] <- -side[moves]
     }
-    up <- towards("y")
-    aside <- abs(up) < 0.3
-    ifelse(aside, ifelse(towards("x") < -0.3, -1, 1), -sign(up))
+    side
 }
 
 # ---- drawing ---------------------------------------------------------------

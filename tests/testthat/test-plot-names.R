@@ -92,6 +92,15 @@ test_that("a graph without room for all names has those of the hubs", {
     expect_gt(nrow(drawn_names(plot, 10, 8)), nrow(names))
 })
 
+test_that("the ends of a level edge are named on different sides", {
+    level <- data.frame(x = 0:3, y = 0)
+    chain <- data.frame(from = 1:3, to = 2:4)
+    expect_equal(abs(diff(name_sides(level, chain))), c(2, 2, 2))
+    # Away from what is above or below.
+    upright <- data.frame(x = 0, y = c(0, 1))
+    expect_equal(name_sides(upright, data.frame(from = 1, to = 2)), c(-1, 1))
+})
+
 test_that("the first of two boxes stays", {
     boxes <- cbind(c(0, 10, 0, 5), c(5, 15, 2, 7), c(11, 20, 2, 7),
                    c(9.5, 12, 0, 1))
