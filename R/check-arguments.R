@@ -105,8 +105,7 @@ stop_other_word <- function(word, known, fun) {
         "dots",
         paste0("`", fun, "()` has no argument `", word, "`."),
         hint = if (!"lambda2" %in% known || fun %in% untuned)
-            paste("It needs no penalty of yours; `kliep_path()` takes one,",
-                  "`lambda2`.")
+            "It needs no penalty; `kliep_path()` has one, `lambda2`."
         else if (word == "s" || !"lambda1" %in% known)
             "The penalty on the number of edges is `lambda2`." else
             paste("The penalty on the number of edges is `lambda2`, the ridge",

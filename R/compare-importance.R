@@ -268,9 +268,9 @@ warn_importance <- function(path) {
         "importance",
         paste0("At ", length(few), " of ", length(path$lambda2),
                " lambda2 values (", step_ranges(few), ") the normaliser ",
-               "hangs on a few points: no more than ",
+               "depends on a few points: it rests on only ",
                format(min(size[few]), digits = 2L), " of ",
-               format(points, big.mark = ","), " carry it at step ",
+               format(points, big.mark = ","), " at step ",
                few[which.min(size[few])], "."),
         hint = paste("Raise `points`, bring `scale` closer to the spread of",
                      "the samples, or take fewer variables.")

@@ -19,7 +19,7 @@ stop_transposed <- function(x, y) {
     what <- paste0(
         "`x` and `y` seem to have their variables in rows: ",
         format(common, big.mark = ","), " rows have the same names in both",
-        if (named) ", and no column has."
+        if (named) ", and no column does."
         else ", and their columns have no names."
     )
     # Without names of columns, rows may be the same patients, seen twice.
@@ -81,8 +81,9 @@ stop_conditions <- function(columns) {
     stop_kliep(
         "constant",
         paste0(name_some(columns), if (one) " has" else " have",
-               " one value in all of `x` and another in all of `y`, as a ",
-               "column has that says which sample is which."),
+               " one value in all of `x` and another in all of `y`, and ",
+               if (one) "seems" else "seem", " to say which sample is ",
+               "which."),
         hint = paste0("Drop ", if (one) "it" else "them", "; or give all ",
                       "observations in one table, and the name of that ",
                       "column as `group`.")
@@ -137,8 +138,8 @@ notice_counts <- function(samples, features) {
         paste0("The values are counts, up to ",
                format(largest, big.mark = ",", scientific = FALSE),
                ": a few large ones may decide the fit."),
-        hint = paste("Use `feat_nonparanormal()` or `kliep_auto()`, which go",
-                     "by ranks, or fit `log1p()` of them.")
+        hint = paste("Use `feat_nonparanormal()` or `kliep_auto()`, which use",
+                     "ranks, or fit `log1p()` of them.")
     )
 }
 

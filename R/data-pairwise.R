@@ -122,7 +122,7 @@ fit_pairwise <- function(samples, problem, settings, on_progress) {
         stop_kliep(
             "missing",
             paste("`na = \"pairwise\"` needs `normalizer = \"gaussian\"` and",
-                  "`robust = 0`: other fits look at whole observations."),
+                  "`robust = 0`: other fits need complete observations."),
             hint = "`na = \"impute\"` completes them."
         )
     }

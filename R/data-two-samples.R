@@ -388,7 +388,7 @@ refuse_others <- function(given, x) {
         paste0(name_some(names(given)),
                if (length(given) == 1L) " does" else " do",
                " not go with `x`, which is ", describe(x), "."),
-        hint = "`?two_samples` says what goes with what."
+        hint = "`?two_samples` lists which arguments go together."
     )
 }
 

@@ -8,9 +8,12 @@
 #' all products of the features of its two columns,
 #' \deqn{f_{uv}(x) = b_u(x_u) \otimes b_v(x_v), \qquad f_{uu}(x) = a_u(x_u),}{
 #'     f_uv(x) = b_u(x_u) (x) b_v(x_v),  f_uu(x) = a_u(x_u),}
-#' so that \eqn{\log p / q = \sum_u \theta_u^\top a_u(x_u) + \sum_{u < v}
-#' b_u(x_u)^\top \Theta_{uv} b_v(x_v) + c}{log p / q = sum_u theta_u' a_u(x_u) +
-#' sum_{u < v} b_u(x_u)' Theta_uv b_v(x_v) + c}. An edge is the group of all its
+#' so that
+#' \deqn{\log p / q = \sum_u \theta_u^\top a_u(x_u) + \sum_{u < v}
+#'     b_u(x_u)^\top \Theta_{uv} b_v(x_v) + c.}{
+#'     log p / q = sum_u theta_u' a_u(x_u) +
+#'     sum_{u < v} b_u(x_u)' Theta_uv b_v(x_v) + c.}
+#' An edge is the group of all its
 #' coefficients \eqn{\Theta_{uv}}{Theta_uv}: it is detected, tested and reported
 #' as a whole, and its weight is their norm. [edge_cells()] shows the change
 #' level by level.

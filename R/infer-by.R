@@ -195,7 +195,7 @@ warn_left_out <- function(left_out) {
         "left_out",
         paste0("Left out: ", paste0("`", left_out$contrast, "` (", reason, ")",
                                     collapse = "; "), "."),
-        hint = "`$left_out` of the result has the whole reasons."
+        hint = "`$left_out` of the result has the reasons in full."
     )
 }
 

@@ -4,21 +4,21 @@
 #'
 #' Keeps the edges that are selected in most random halves of the data, with a
 #' bound on how many of them are false. Both samples are split at random into
-#' halves, each half names the `q` edges that enter its path first, and every
+#' halves, each half selects the `q` edges that enter its path first, and every
 #' edge is counted: the complementary pairs of Shah and Samworth (2013). Edges
 #' whose selection probability \eqn{\hat\Pi}{Pi} reaches a threshold
 #' \eqn{\tau}{tau} are kept.
 #'
 #' @section The bound:
-#' Call an edge *unlikely* if half of the observations name it with probability
-#' at most \eqn{\theta = q / p}{theta = q / p}, where \eqn{p} is the number of
-#' edges: no better than guessing. The number \eqn{V} of unlikely edges that are
+#' Call an edge *unlikely* if half of the observations select it with
+#' probability at most \eqn{\theta = q / p}{theta = q / p}, where \eqn{p} is the
+#' number of edges: no better than guessing. The number \eqn{V} of unlikely edges that are
 #' kept nevertheless satisfies (their Theorem 1)
 #' \deqn{E V \le \frac{1}{2 \tau - 1} \frac{q^2}{p}, \quad
 #'     \tau > \frac{1}{2},}{
 #'     E V <= q^2 / ((2 tau - 1) p), tau > 1/2,}
-#' whatever the data and however edges are named: `assumption = "none"`. False
-#' edges are unlikely if naming is not worse than guessing. By default
+#' whatever the data and however edges are selected: `assumption = "none"`.
+#' False edges are unlikely if selecting is not worse than guessing. By default
 #' (`assumption = "r-concave"`) the sharper bound of their Section 3.3 is used,
 #' \deqn{E V \le p \, \min\{D(\theta^2, 2 \tau - 1, B, -1/2),\;
 #'     D(\theta, \tau, 2 B, -1/4)\},}{
@@ -26,7 +26,7 @@
 #' with \eqn{D(\eta, t, B, r)} the largest \eqn{P(X \ge t)} over \eqn{r}-concave
 #' distributions on \eqn{\{0, 1/B, \ldots, 1\}}{{0, 1/B, ..., 1}} with mean at
 #' most \eqn{\eta}{eta}. It holds where, for each unlikely edge, the share of
-#' the \eqn{B} pairs of which both halves name it is distributed in such a way
+#' the \eqn{B} pairs in which both halves select it is distributed in such a way
 #' with \eqn{r = -1/2}, and the share of the \eqn{2B} halves with
 #' \eqn{r = -1/4}: distributions that fall off smoothly, as they do in
 #' practice.
@@ -46,7 +46,7 @@
 #'   [two_samples()]. And settings of [kliep_spec()] by name, which replace
 #'   those of `spec`.
 #' @param n_subsamples The number of halves, twice that of pairs, so even.
-#' @param q How many edges each half names, or `NULL`.
+#' @param q How many edges each half selects, or `NULL`.
 #' @param threshold The selection probability that an edge needs, above 0.5,
 #'   or `NULL`.
 #' @param max_false How many false edges may be expected among those kept.
@@ -57,10 +57,10 @@
 #' @return An object of class `kliep_stability`, with [print()],
 #'   [`plot()`][autoplot.kliep_stability] and [edges()], which gives the edges
 #'   that are kept. Its parts:
-#'   * `edges`: a data frame with one row for each edge that was ever named:
-#'     `from`, `to`, `weight` (its mean over the halves that name it, at the
-#'     `lambda2` where they have named `q`), `probability`, `simultaneous` (the
-#'     share of pairs of which both halves name it) and `kept`;
+#'   * `edges`: a data frame with one row for each edge that was ever selected:
+#'     `from`, `to`, `weight` (its mean over the halves that select it, at the
+#'     `lambda2` where they have selected `q`), `probability`, `simultaneous`
+#'     (the share of pairs in which both halves select it) and `kept`;
 #'   * `q`, `threshold`, `assumption`, and `n_edges`, the number of edges there
 #'     are;
 #'   * `expected_false`: the bound on the expected number of false edges kept;
@@ -427,7 +427,7 @@ format.kliep_stability <- function(x, ...) {
                " of halves"),
         format_head(x$path)[-1L],
         format_settings(x$path),
-        paste0("  named      ", x$q, " of ", count_of(x$n_edges, "edge"),
+        paste0("  selected   ", x$q, " of ", count_of(x$n_edges, "edge"),
                " by each half"),
         paste0("  kept       ", count_of(sum(x$edges$kept), "edge"),
                " with probability ", format(x$threshold, digits = 3L),
@@ -444,6 +444,6 @@ format.kliep_stability <- function(x, ...) {
 print.kliep_stability <- function(x, most = 10L, ...) {
     cat(format(x), sep = "\n")
     print_kept(edges(x), most)
-    cat("\nNext: edges(), plot(), $edges for all that were named, $bounds\n")
+    cat("\nNext: edges(), plot(), $edges for all that were selected, $bounds\n")
     invisible(x)
 }

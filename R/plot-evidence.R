@@ -143,12 +143,12 @@ draw_volcano <- function(object, label = NULL, max_edges = NULL) {
                             linetype = "dashed", colour = "grey40",
                             linewidth = 0.3) +
         ggplot2::geom_point(ggplot2::aes(shape = .data$style), size = 1.5) +
-        ggrepel::geom_text_repel(
+        names_apart(ggrepel::geom_text_repel(
             ggplot2::aes(label = .data$name), size = 2.8, colour = "grey10",
             seed = 1L, max.iter = 2000L, max.time = Inf, max.overlaps = Inf,
             min.segment.length = 0.2, segment.size = 0.2,
             segment.colour = "grey50"
-        ) +
+        )) +
         scale_styles("points", object$conditions, "not reported") +
         ggplot2::labs(
             x = "change of the edge", y = expression(-log[10] ~ "q-value"),

@@ -111,9 +111,32 @@ graph_points <- function(graph, lines, vertices, label) {
     )
     rank <- order(order(-changes$degree, -changes$strength))
     points$named <- rank <= label & (points$changed | vertices == "all")
+    points$side <- name_sides(points, lines)
     # Only after `from` and `to` have been looked up.
     points$shown <- points$changed | vertices == "all"
     points
+}
+
+# Whether the name of a variable begins above it (1) or below (-1): away from
+# its neighbours, and the two ends of a level edge on different sides, so that
+# names of a row of pairs do not meet.
+name_sides <- function(points, lines) {
+    rise <- points$y[lines$to] - points$y[lines$from]
+    run <- points$x[lines$to] - points$x[lines$from]
+    up <- rise / pmax(sqrt(run^2 + rise^2), 1e-9)
+    ends <- factor(c(lines$from, lines$to), seq_len(nrow(points)))
+    mean_up <- as.vector(tapply(c(up, -up), ends, mean, default = 0))
+    side <- ifelse(mean_up > 0.3, -1, 1)
+    degree <- tabulate(ends, nrow(points))
+    for (k in which(abs(up) < 0.3)) {
+        from <- lines$from[k]
+        to <- lines$to[k]
+        if (side[from] != side[to]) next
+        # The one with fewer edges gives way.
+        moves <- if (degree[to] <= degree[from]) to else from
+        side[moves] <- -side[moves]
+    }
+    side
 }
 
 # ---- drawing ---------------------------------------------------------------
@@ -215,24 +238,32 @@ draw_sized_points <- function(points) {
 }
 
 # Names beside their vertices, moved until they cover neither each other nor
-# a vertex, and if possible no line. A number of rounds instead of a time
-# limit gives the same picture on every machine, and a seed of its own leaves
-# the caller's alone.
+# a vertex, and if possible no line; names_apart() leaves out those for which the
+# picture has no room. A number of rounds instead of a time limit gives the same
+# picture on every machine, and a seed of its own leaves the caller's alone.
 draw_names <- function(points, lines = NULL, size = NULL,
                        short = short_name, above = 0.05) {
     if (is.null(size)) size <- if (sum(points$named) > 25L) 2.5 else 3
-    keep <- intersect(c("x", "y", "name", "named", "network"), names(points))
-    spots <- points[keep]
+    keep <- intersect(c("x", "y", "name", "named", "network", "side"),
+                      names(points))
+    # Where there is no room for two names, the first stays.
+    spots <- points[name_order(points), keep]
     spots <- rbind(spots, line_spots(lines, spots))
     spots$name <- ifelse(spots$named, short(spots$name), "")
-    ggrepel::geom_text_repel(
+    side <- if (is.null(spots$side)) 1 else spots$side
+    names_apart(ggrepel::geom_text_repel(
         ggplot2::aes(label = .data$name), data = spots, size = size,
         seed = 1L, max.iter = 1500L, max.time = Inf, max.overlaps = Inf,
         box.padding = 0.2, point.padding = 0.3, min.segment.length = 0.4,
-        nudge_y = above * max(0.5, diff(range(points$y))),
+        nudge_y = side * above * max(0.5, diff(range(points$y))),
         segment.size = 0.2, segment.colour = "grey50", bg.colour = "white",
         bg.r = 0.12
-    )
+    ))
+}
+
+# Variables with most changes first; otherwise as they come.
+name_order <- function(points) {
+    if (is.null(points$degree)) seq_len(nrow(points)) else order(-points$degree)
 }
 
 # Points along the lines, for names to keep away from; not of so many lines

@@ -32,8 +32,8 @@ draw_calibration <- function(object) {
             y = "|z| of the edges", colour = NULL,
             title = paste0("Calibration: ", count_of(nrow(object$estimates),
                                                      "edge")),
-            subtitle = paste("On the line, edges are spread as where nothing",
-                             "has changed.")
+            subtitle = paste("Edges on the line vary as they would if nothing",
+                             "had changed.")
         ) +
         ggplot2::theme_minimal()
 }

@@ -51,6 +51,7 @@ draw_modules <- function(graph, caption = NULL) {
     place <- graph_layout(modules$lines$from, modules$lines$to, nrow(points))
     points <- cbind(points, x = place[, 1L], y = place[, 2L], named = TRUE)
     points$name <- module_names(points)
+    points$side <- name_sides(points, modules$lines)
     lines <- place_lines(modules$lines, points, directed = FALSE)
     ggplot2::ggplot(mapping = ggplot2::aes(.data$x, .data$y)) +
         draw_between(lines) +
@@ -69,7 +70,7 @@ draw_modules <- function(graph, caption = NULL) {
                 override.aes = list(size = 4)
             )
         ) +
-        # Above the points, which are large and may be dark.
+        # Beside the points, which are large and may be dark.
         draw_names(points, short = identity, above = 0.14) +
         ggplot2::labs(caption = module_caption(caption, graph, points)) +
         ggplot2::coord_cartesian(clip = "off") +

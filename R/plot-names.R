@@ -54,3 +54,60 @@ common_length <- function(letters) {
     }, NA)
     sum(cumprod(same))
 }
+
+# ---- names that do not lie on each other -------------------------------------
+
+# How large names and pictures are is known when they are drawn. A name that
+# then still lies on an earlier one is left out: both could not be read.
+names_apart <- function(layer) {
+    parent <- layer$geom
+    layer$geom <- ggplot2::ggproto(
+        NULL, parent,
+        draw_layer = function(self, ...) {
+            drawn <- ggplot2::ggproto_parent(parent, self)$draw_layer(...)
+            # Without any name there is nothing to draw.
+            lapply(drawn, function(grob) {
+                if (is.null(grob)) return(NULL)
+                structure(grob, class = c("names_apart", class(grob)))
+            })
+        }
+    )
+    layer
+}
+
+# ggrepel numbers what belongs to a name: "textrepelgrob3" are its letters,
+# "textrepelgrob3-..." the white around them, "segmentrepelgrob3" its line.
+#' @exportS3Method grid::makeContent
+makeContent.names_apart <- function(x) {
+    x <- NextMethod()
+    parts <- names(x$children)
+    letters <- grep("^textrepelgrob[0-9]+$", parts)
+    boxes <- vapply(x$children[letters], text_box, numeric(4L))
+    number <- sub("^[a-z]+([0-9]*).*", "\\1", parts)
+    left_out <- number[letters[!first_apart(boxes)]]
+    grid::setChildren(x, x$children[!number %in% left_out])
+}
+
+# Left, right, lower and upper end of a text, in points.
+text_box <- function(text) {
+    wide <- grid::convertWidth(grid::grobWidth(text), "points", TRUE)
+    high <- grid::convertHeight(grid::grobHeight(text), "points", TRUE)
+    x <- grid::convertX(text$x, "points", TRUE) - text$hjust * wide
+    y <- grid::convertY(text$y, "points", TRUE) - text$vjust * high
+    c(x, x + wide, y, y + high)
+}
+
+# Which boxes, in columns, lie on none that is kept before. A point of overlap
+# is not seen.
+first_apart <- function(boxes, least = 1) {
+    kept <- logical(ncol(boxes))
+    for (i in seq_len(ncol(boxes))) {
+        before <- boxes[, kept, drop = FALSE]
+        across <- pmin(boxes[2L, i], before[2L, ]) -
+            pmax(boxes[1L, i], before[1L, ])
+        up <- pmin(boxes[4L, i], before[4L, ]) -
+            pmax(boxes[3L, i], before[3L, ])
+        kept[i] <- !any(across > least & up > least)
+    }
+    kept
+}

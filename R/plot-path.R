@@ -101,7 +101,8 @@ spread_apart <- function(positions, distance) {
 #'   or a matrix, the value to take the edges from, as in [edges()].
 #' @param label How many edges of a path to name, the strongest, or how many
 #'   variables of a graph or a matrix, those with most changes. `NULL` is 8
-#'   edges or 40 variables.
+#'   edges or 40 variables. A graph leaves out names that would lie on others; a
+#'   larger picture has room for more.
 #' @param max_edges The most edges to draw: the strongest, changed ones first.
 #'   `NULL` is 200 for paths and 150 for graphs: more lines than this make a
 #'   picture slow to draw and no easier to read.

@@ -15,10 +15,10 @@ edge_fates <- function(object, most) {
 #'
 #' Draws how often each edge is selected, or the edges that are kept.
 #'
-#' `type = "edges"` draws the share of halves that name an edge, for those
-#' named most, and marks the threshold. The line of an edge reaches down to the
-#' share of pairs of which both halves name it. `type = "graph"`, `"matrix"` and
-#' `"modules"` draw the edges that are kept, as
+#' `type = "edges"` draws the share of halves that select an edge, for those
+#' selected most, and marks the threshold. The line of an edge reaches down to
+#' the share of pairs in which both halves select it. `type = "graph"`,
+#' `"matrix"` and `"modules"` draw the edges that are kept, as
 #' [`plot()`][plot.change_path] of a path does.
 #'
 #' @param object,x The result of [kliep_stability()].
@@ -62,8 +62,8 @@ autoplot.kliep_stability <- function(object,
         ggplot2::labs(
             x = "selection probability", y = NULL,
             caption = paste0(
-                "Point: share of halves that name the edge. ",
-                "Bar: down to the share of pairs of which both do.\n",
+                "Point: share of halves that select the edge. ",
+                "Bar: down to the share of pairs in which both do.\n",
                 "Line: the threshold, ", format(object$threshold, digits = 2L),
                 ", with at most ", format(object$expected_false, digits = 2L),
                 " false edges expected."

@@ -20,12 +20,13 @@ say_found <- function(fit, lambda2) {
     switch(
         report_kind(fit),
         kliep_test = paste0(
-            found, " kept by permutation at level ", format(fit$alpha), ". ",
+            found, " kept by the permutation test at level ",
+            format(fit$alpha), ". ",
             say_global(fit), say_hub(fit)
         ),
         kliep_stability = paste0(
-            found, " named by ", format(100 * fit$threshold), " % of all ",
-            "halves or more; expect at most ",
+            found, " selected in at least ", format(100 * fit$threshold),
+            " % of all halves; expect at most ",
             format(fit$expected_false, digits = 2L), " of them to be false.",
             say_hub(fit)
         ),
@@ -250,7 +251,7 @@ own_settings <- function(fit) {
         ),
         kliep_stability = c(
             "halves" = number(fit$n_subsamples),
-            "edges named by each half" = number(fit$q),
+            "edges selected by each half" = number(fit$q),
             "threshold" = number(fit$threshold),
             "false edges expected, at most" = number(fit$expected_false),
             "assumption" = fit$assumption
@@ -424,7 +425,7 @@ weight_of_tests <- function(result) {
     df <- result$diagnostics$direct[["df"]]
     list(
         "effective sample size" = c(
-            paste("no observation is weighted: the tests go by moments of",
+            paste("no observation is weighted: the tests use moments of",
                   "both samples"), ""
         ),
         "smallest degrees of freedom of a variance" = c(

@@ -169,8 +169,8 @@ column_words <- c(
         explain",
     q_beyond = "the smallest false discovery rate at which the edge changes in a
         way that correlations do not show",
-    probability = "the share of halves of the data that name the edge",
-    simultaneous = "the share of pairs of halves that both name it",
+    probability = "the share of halves of the data that select the edge",
+    simultaneous = "the share of pairs of halves in which both select it",
     first = "the first window with the edge",
     last = "the last window with the edge",
     appears = "when the first window with the edge begins",

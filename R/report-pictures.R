@@ -65,7 +65,7 @@ stability_picture <- function(fit) {
     if (nrow(fit$edges) == 0L) return(NULL)
     picture(
         "Stability",
-        "The share of halves that name an edge, and the threshold.",
+        "The share of halves that select an edge, and the threshold.",
         paste0("Selection probabilities of ",
                count_of(nrow(fit$edges), "edge"), "; ", sum(fit$edges$kept),
                " reach the threshold of ", format(fit$threshold, digits = 3L),

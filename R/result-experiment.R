@@ -62,7 +62,7 @@ check_experiment <- function(x) {
     stop_kliep(
         "type",
         paste0("`x` must be a SummarizedExperiment: got ", describe(x), "."),
-        hint = "`edges()` and `hubs()` give tables that go with anything."
+        hint = "`edges()` and `hubs()` return plain tables."
     )
 }
 

@@ -63,7 +63,7 @@ summary.kliep_test <- function(object, ...) {
 summary.kliep_stability <- function(object, ...) {
     check_dots(list(...), names(formals()), "summary")
     new_summary(format(object),
-                list("edges named, the most frequent first" = object$edges))
+                list("edges selected, the most frequent first" = object$edges))
 }
 
 #' @rdname summary.change_path

@@ -163,8 +163,8 @@ draw_expression <- function(network, n, settings) {
         stop_kliep(
             "steady_state",
             paste0("In ", drawn$unsettled, " of ", n, " observations the ",
-                   "circles of the network found no steady state."),
-            hint = "Lower `hill`, or take an interaction out of the circle."
+                   "loops of the network reached no steady state."),
+            hint = "Lower `hill`, or take an interaction out of the loop."
         )
     }
     colnames(drawn$sample) <- network$genes

@@ -193,7 +193,7 @@ test_that("an effective size that collapses is reported", {
     expect_warning(
         path <- is_flasso_path(many$x, many$y, nlambda = 3, points = 2000,
                                scale = 3, seed = 1),
-        "no more than", class = "kliep_warning_importance"
+        "rests on only", class = "kliep_warning_importance"
     )
     expect_lt(min(path$effective_size), 100)
     expect_silent(is_flasso_path(x, y, nlambda = 3, points = 2000, seed = 1))

@@ -32,6 +32,82 @@ test_that("short names differ where the names do", {
     expect_false(anyDuplicated(short_name(far)) > 0)
 })
 
+# Where the names in a picture of this size (inches) are drawn: a row for each.
+drawn_names <- function(plot, width, height) {
+    grDevices::pdf(NULL, width, height)
+    withr::defer(grDevices::dev.off())
+    print(plot)
+    grid::grid.force()
+    paths <- grid::grid.grep("textrepelgrob[0-9]+$", grep = TRUE,
+                             global = TRUE, viewports = TRUE)
+    boxes <- lapply(paths, function(path) {
+        grid::upViewport(0)
+        grid::downViewport(attr(path, "vpPath"))
+        text <- grid::grid.get(path)
+        side <- function(angle, at, convert) {
+            convert(at(text, angle), "points", valueOnly = TRUE)
+        }
+        data.frame(name = text$label,
+                   left = side(180, grid::grobX, grid::convertX),
+                   right = side(0, grid::grobX, grid::convertX),
+                   lower = side(270, grid::grobY, grid::convertY),
+                   upper = side(90, grid::grobY, grid::convertY))
+    })
+    do.call(rbind, boxes)
+}
+
+n_overlaps <- function(names) {
+    pairs <- utils::combn(nrow(names), 2)
+    a <- names[pairs[1, ], ]
+    b <- names[pairs[2, ], ]
+    sum(pmin(a$right, b$right) - pmax(a$left, b$left) > 1.01 &
+            pmin(a$upper, b$upper) - pmax(a$lower, b$lower) > 1.01)
+}
+
+graph_of <- function(from, to) {
+    list(variables = sprintf("ENSG%011d|protein_coding", 7919 * 1:400),
+         edges = data.frame(from = from, to = to, weight = seq_along(from),
+                            sign = 1, enters = NA_real_))
+}
+
+test_that("long names of many pairs are all there, and lie on no other", {
+    pairs <- graph_of(seq(1, 39, 2), seq(2, 40, 2))
+    for (size in list(c(5, 4), c(7, 4.5))) {
+        names <- drawn_names(draw_change_graph(pairs), size[1], size[2])
+        expect_setequal(names$name, short_name(pairs$variables)[1:40])
+        expect_equal(n_overlaps(names), 0)
+    }
+})
+
+test_that("a graph without room for all names has those of the hubs", {
+    withr::local_seed(1)
+    from <- c(rep(1, 30), sample(2:200, 300, TRUE))
+    to <- c(2:31, sample(201:400, 300, TRUE))
+    dense <- graph_of(from, to)
+    plot <- draw_change_graph(dense, max_edges = 1000)
+    names <- drawn_names(plot, 5, 4)
+    expect_equal(n_overlaps(names), 0)
+    expect_lt(nrow(names), 40)
+    expect_true(short_name(dense$variables)[1] %in% names$name)
+    expect_gt(nrow(drawn_names(plot, 10, 8)), nrow(names))
+})
+
+test_that("the ends of a level edge are named on different sides", {
+    level <- data.frame(x = 0:3, y = 0)
+    chain <- data.frame(from = 1:3, to = 2:4)
+    expect_equal(abs(diff(name_sides(level, chain))), c(2, 2, 2))
+    # Away from what is above or below.
+    upright <- data.frame(x = 0, y = c(0, 1))
+    expect_equal(name_sides(upright, data.frame(from = 1, to = 2)), c(-1, 1))
+})
+
+test_that("the first of two boxes stays", {
+    boxes <- cbind(c(0, 10, 0, 5), c(5, 15, 2, 7), c(11, 20, 2, 7),
+                   c(9.5, 12, 0, 1))
+    expect_identical(first_apart(boxes), c(TRUE, FALSE, TRUE, TRUE))
+    expect_identical(first_apart(boxes[, 0, drop = FALSE]), logical())
+})
+
 test_that("both ends of an edge are shortened together", {
     from <- sprintf("ENSG%011d|protein_coding", 1)
     to <- sprintf("ENSG%011d|protein_coding", 2)

@@ -232,6 +232,60 @@ test_that("variables are dragged, the view is zoomed", {
     expect_no_complaints(browser)
 })
 
+# The length of the first edge, which grows with the zoom, and where it begins.
+first_edge <- function(browser) {
+    unlist(on_page(browser, paste0(
+        "(function () { const box = document.querySelector('#graph .edge')",
+        ".getScreenCTM(), line = document.querySelector('#graph .edge');",
+        "const x = line.x1.baseVal.value, y = line.y1.baseVal.value;",
+        "return { long: Math.hypot(x - line.x2.baseVal.value,",
+        "y - line.y2.baseVal.value), x: x * box.a + box.e,",
+        "y: y * box.d + box.f }; }())"
+    )))
+}
+
+test_that("the whole view is dragged, and zoomed by wheel and keys", {
+    browser <- the_browser()
+    open_page(browser, report_of(inferred()))
+    at <- middle_of(browser, "#graph")
+    # A corner of the stage, where nothing is drawn.
+    corner <- unlist(on_page(browser, paste0(
+        "(function () { const box = document.getElementById('graph')",
+        ".getBoundingClientRect(); return [box.left + 8, box.top + 8]; }())"
+    )))
+    before <- first_edge(browser)
+    mouse(browser, "mouseMoved", corner)
+    mouse(browser, "mousePressed", corner)
+    for (step in 1:4) {
+        browser_call(browser, "Input.dispatchMouseEvent", type = "mouseMoved",
+                     x = corner[1] + 10 * step, y = corner[2] + 5 * step,
+                     button = "left", buttons = 1L)
+    }
+    mouse(browser, "mouseReleased", corner + c(40, 20))
+    moved <- first_edge(browser) - before
+    expect_equal(unname(moved[c("x", "y")]), c(40, 20), tolerance = 0.02)
+    before <- first_edge(browser)[["long"]]
+    # With Ctrl held down: the wheel alone scrolls the page.
+    browser_call(browser, "Input.dispatchMouseEvent", type = "mouseWheel",
+                 x = at[1], y = at[2], deltaX = 0, deltaY = -100,
+                 modifiers = 2L)
+    expect_equal(first_edge(browser)[["long"]] / before, exp(0.2),
+                 tolerance = 0.01)
+    click_on(browser, "#zoom-all")
+    on_page(browser, paste0("document.querySelector(",
+                            "'#graph [tabindex=\"0\"]').focus()"))
+    whole <- first_edge(browser)[["long"]]
+    ratio <- function() first_edge(browser)[["long"]] / whole
+    press_key(browser, "+", 187L)
+    expect_equal(ratio(), 1.25, tolerance = 0.01)
+    press_key(browser, "-", 189L)
+    press_key(browser, "-", 189L)
+    expect_equal(ratio(), 0.8, tolerance = 0.01)
+    press_key(browser, "0", 48L)
+    expect_equal(ratio(), 1, tolerance = 0.01)
+    expect_no_complaints(browser)
+})
+
 test_that("the graph can be used by keyboard", {
     browser <- the_browser()
     open_page(browser, report_of(inferred()))

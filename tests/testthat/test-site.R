@@ -115,6 +115,25 @@ test_that("pages of the site have MathML, and ask for nothing elsewhere", {
                  fixed = TRUE)
 })
 
+test_that("a wide formula scrolls sideways by itself, and the page does not", {
+    skip_without_site_tools()
+    skip_without_browser()
+    site <- small_site(withr::local_tempdir())
+    browser <- start_browser(withr::local_tempdir())
+    withr::defer(stop_browser(browser))
+    open_page(browser, file.path(site, "reference", "path.html"), width = 390)
+    formula <- "document.querySelector('math[display=block]')"
+    on_page(browser, paste0(
+        "for (let k = 0; k < 4; k += 1) ", formula, ".innerHTML += ", formula,
+        ".innerHTML"
+    ))
+    expect_gt(on_page(browser, paste0(formula, ".scrollWidth")), 390)
+    expect_lte(on_page(browser, "document.documentElement.scrollWidth"), 390)
+    expect_identical(on_page(browser, paste0(
+        "getComputedStyle(", formula, ").overflow"
+    )), "auto hidden")
+})
+
 test_that("the search of the site finds sections, without a server", {
     skip_without_site_tools()
     skip_without_browser()
