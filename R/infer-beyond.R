@@ -265,13 +265,22 @@ beyond_edges <- function(x) {
     x$estimates[which(x$estimates$q_beyond <= x$fdr), , drop = FALSE]
 }
 
+# What all other tests of an inference are about: not of all changes where there
+# are such edges.
+change_tested <- function(x) {
+    if (has_beyond(x)) "change of correlations" else "change"
+}
+
+has_beyond <- function(x) any(x$estimates$q_beyond <= x$fdr, na.rm = TRUE)
+
 # A sentence where there are such edges, or NULL.
 say_beyond <- function(x) {
     beyond <- beyond_edges(x)
     if (nrow(beyond) == 0L) return(NULL)
     beyond <- beyond[order(beyond$q_beyond), ]
     named <- utils::head(paste0(beyond$from, " - ", beyond$to), 3L)
-    paste0(count_of(nrow(beyond), "edge"),
+    paste0(if (!any(x$estimates$changed)) "But ",
+           count_of(nrow(beyond), "edge"),
            if (nrow(beyond) == 1L) " changes" else " change",
            " in a way that correlations do not show (",
            paste(named, collapse = ", "),

@@ -445,7 +445,8 @@ format.kliep_infer <- function(x, ...) {
         ) else if (!is.null(x$samples) && has_gaps(x$samples)) paste0(
             "  missing    ", format_gaps(x$samples), ", moments of pairs"
         ),
-        paste0("  any change p = ", format(x$global$p_value, digits = 2L))
+        paste0("  any change p = ", format(x$global$p_value, digits = 2L),
+               if (has_beyond(x)) ", of correlations")
     )
 }
 
@@ -459,8 +460,8 @@ say_changes <- function(x) {
     changed <- sum(x$estimates$changed)
     all <- count_of(nrow(x$estimates), "edge")
     said <- if (changed == 0L) {
-        paste0("No change found: none of ", all, " is reported at a ",
-               "false discovery rate of ", format(x$fdr), ".")
+        paste0("No ", change_tested(x), " found: none of ", all, " is ",
+               "reported at a false discovery rate of ", format(x$fdr), ".")
     } else {
         paste0(format(changed, big.mark = ","), " of ", all, " changed; at a ",
                "false discovery rate of ", format(x$fdr), " expect at most ",

@@ -45,6 +45,31 @@ test_that("dependence without correlation is found, and said", {
     expect_match(report_summary(found), "correlations do not show")
 })
 
+test_that("no sentence denies the change that another one names", {
+    set.seed(1)
+    pair <- spread_pair()
+    found <- kliep_auto(pair$x, pair$y)
+    expect_false(any(found$estimates$changed))
+    expect_gt(found$global$p_value, found$fdr)
+    said <- c(format(found), found$reasons, say_changes(found),
+              report_summary(found), say_control(found),
+              volcano_caption(found, found$estimates),
+              format(kliep_infer(pair$x, pair$y)), summary(found)$lines)
+    denied <- grepl("no change|no edge is reported|chance alone|any change",
+                    said, ignore.case = TRUE)
+    expect_gt(sum(denied), 5)
+    # Wherever there is said to be none, it is none of correlations.
+    expect_match(said[denied], "correlations")
+    expect_match(say_changes(found), "No change of correlations found.*But 1 ")
+    # Where no edge is beyond correlations there is nothing to add.
+    none <- found
+    none$estimates$q_beyond <- 1
+    expect_match(say_changes(none), "No change found", fixed = TRUE)
+    expect_match(say_chance(none), "the samples .*: no edge is reported")
+    expect_match(report_summary(none), "no change at all")
+    expect_no_match(format(none), "correlations")
+})
+
 test_that("it is the same for both orders, and for other margins of both", {
     set.seed(2)
     pair <- spread_pair()
