@@ -41,7 +41,9 @@
 #' @section Choice:
 #' The highest score wins, unless something simpler is within its standard
 #' error: no change at all, with a score of 0, or a candidate with fewer
-#' coefficients for each edge. So no edge is reported at a score below zero.
+#' coefficients for each edge. So no edge is reported at a score below zero:
+#' where no change is chosen and a grid that was given begins with edges, the
+#' `lambda2` at which the first edge enters is added to it.
 #'
 #' All folds of a candidate use one grid of `lambda2`, that of its path on all
 #' data. Where the best `lambda2` is the smallest of a grid that was not given,
@@ -199,6 +201,13 @@ fit_candidates <- function(problems, samples, parts, design, most = 3L) {
         paths[best] <- fit(longer)
         scores[best] <- score(longer, paths[best])
     }
+    best <- best_candidate(scores)
+    if (lacks_no_change(paths[[best]], scores[[best]])) {
+        grid <- c(paths[[best]]$lambda_max, paths[[best]]$lambda2)
+        longer <- list(with_grid(problems[[best]], grid, length(grid)))
+        paths[best] <- fit(longer)
+        scores[best] <- score(longer, paths[best])
+    }
     list(paths = paths, scores = scores)
 }
 
@@ -222,6 +231,14 @@ ends_best <- function(path, scores) {
     best <- which.max(scores$score)
     length(best) == 1L && length(path$lambda2) > 1L &&
         best == length(path$lambda2) && scores$score[best] > 0
+}
+
+# Whether no change is the answer, and a grid that was given begins with edges.
+lacks_no_change <- function(path, scores) {
+    best <- which.max(scores$score)
+    !is_baseline(path) && length(best) == 1L &&
+        path$diagnostics$n_edges[1L] > 0 &&
+        least_score(scores[best, ]) <= 0
 }
 
 # A quarter as many steps again, in the same proportion.
@@ -467,13 +484,15 @@ choose_row <- function(table, rule) {
     near[which.max(table$lambda2[near])]
 }
 
+# The score of a row less its standard error, where that is known.
+least_score <- function(row) row$score - if (is.na(row$se)) 0 else row$se
+
 # No change, or the candidate with the fewest terms, if it is as good as the row
 # `best` to within the standard error of that. Scores of other methods are not
 # zero where nothing has changed.
 simpler_row <- function(table, best) {
     if (is.na(table$terms[best])) return(best)
-    slack <- table$se[best]
-    enough <- table$score[best] - if (is.na(slack)) 0 else slack
+    enough <- least_score(table[best, ])
     if (enough <= 0) {
         own <- which(table$candidate == table$candidate[best])
         return(own[which.max(table$lambda2[own])])
