@@ -216,6 +216,66 @@ test_that("it does not depend on how many edges are looked at together", {
     expect_equal(of(1), known)
 })
 
+# Rows of a t distribution are large together, whatever their correlations.
+heavy_samples <- function(seed, n = 100, d = 8) {
+    draw <- function() {
+        matrix(stats::rnorm(n * d), n) / sqrt(stats::rchisq(n, 3) / 3)
+    }
+    withr::with_seed(seed, list(x = draw(), y = draw(),
+                                variables = letters[seq_len(d)]))
+}
+
+test_that("shuffles that are ranked again have what the data have", {
+    samples <- heavy_samples(1)
+    drawn <- draw_layout_shuffles(layout_of(samples), 19, alike = TRUE)
+    model <- beyond_model(samples, FALSE, kliep_control(threads = 1))
+    same <- rank_again(model, seq_len(100))
+    expect_equal(same$values, model$values)
+    expect_equal(same$integrals, model$integrals)
+    again <- rank_again(model, drawn[[1]])
+    scores <- apply(again$values[1:100, 1:8], 2, sort)
+    expect_equal(scores[, 1], sort(model$values[1:100, 1]), tolerance = 0.05)
+    expect_equal(apply(scores, 2, stats::sd), rep(1, 8))
+    # The statistics of the data, and larger ones than of shuffled scores.
+    plain <- beyond_null(model, drawn)
+    ranked <- ranked_null(model, drawn)
+    expect_equal(ranked$observed, plain$observed)
+    expect_gt(mean(ranked$squares), 1.05 * mean(plain$squares))
+})
+
+test_that("what shuffled scores alone would call a change is none", {
+    # Nothing has changed in any of these.
+    global <- vapply(1:12, function(seed) {
+        samples <- heavy_samples(seed)
+        set.seed(seed)
+        drawn <- draw_layout_shuffles(layout_of(samples), 39, alike = TRUE)
+        control <- kliep_control(threads = 1)
+        model <- beyond_model(samples, FALSE, control)
+        plain <- global_p_value(beyond_null(model, drawn))
+        how <- list(shuffles = drawn, again = drawn[1:19], fdr = 0.1,
+                    level = 0.1, control = control)
+        c(plain, beyond_p_values(samples, integer(), how)$global)
+    }, numeric(2))
+    expect_true(all(global[2, ] >= global[1, ]))
+    expect_lt(sum(global[2, ] <= 0.1), sum(global[1, ] <= 0.1))
+    expect_identical(n_again(0.1), 19)
+    expect_identical(n_again(0.01), 199)
+})
+
+test_that("units stay together where shuffles are ranked again", {
+    samples <- heavy_samples(3, n = 40, d = 4)
+    donors <- rep(1:20, each = 2)
+    samples$design <- list(unit = list(x = donors, y = 20 + donors))
+    drawn <- draw_layout_shuffles(layout_of(samples), 19, alike = TRUE)
+    model <- beyond_model(samples, FALSE, kliep_control(threads = 1))
+    plain <- beyond_null(model, drawn)
+    expect_equal(ranked_null(model, drawn)$observed, plain$observed)
+    again <- rank_again(model, drawn[[2]])
+    of_x <- unique(again$units[1:40])
+    expect_length(of_x, 20)
+    expect_false(any(again$units[41:80] %in% of_x))
+})
+
 test_that("a second test is adjusted for what the first has found", {
     q_value <- c(0.01, 0.05, 0.3, 0.02)
     p_value <- c(0.02, 0.9, 0.001, 0.03)
