@@ -264,7 +264,8 @@ test_all_edges <- function(found, spec, how, call) {
         refuse_strata(samples$design)
     }
     if (!has_gaps(samples)) {
-        check_constant(scaled_part(samples, spec$features), spec$standardize)
+        check_constant(scaled_part(samples, spec$features), spec$standardize,
+                       none = !closed)
     }
     n_perm <- check_layout_n_perm(how$n_perm, layout_of(samples), alike = TRUE)
     changes <- if (closed) {

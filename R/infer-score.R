@@ -21,7 +21,7 @@ find_changes <- function(x, y, fdr = 0.1, shuffles = 49L,
                           design = NULL) {
     samples <- check_samples(x, y, least = 10L)
     samples$design <- design
-    check_constant(samples, "within")
+    check_constant(samples, "within", none = FALSE)
     fdr <- check_fraction(fdr, "fdr")
     control <- check_control(control)
     check_score_memory(samples)

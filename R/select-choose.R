@@ -201,8 +201,8 @@ fit_candidates <- function(problems, samples, parts, design, most = 3L) {
         paths[best] <- fit(longer)
         scores[best] <- score(longer, paths[best])
     }
-    best <- best_candidate(scores)
-    if (lacks_no_change(paths[[best]], scores[[best]])) {
+    best <- simplest_candidate(paths)
+    if (length(best) == 1L && lacks_no_change(paths[[best]], scores)) {
         grid <- c(paths[[best]]$lambda_max, paths[[best]]$lambda2)
         longer <- list(with_grid(problems[[best]], grid, length(grid)))
         paths[best] <- fit(longer)
@@ -233,12 +233,19 @@ ends_best <- function(path, scores) {
         best == length(path$lambda2) && scores$score[best] > 0
 }
 
-# Whether no change is the answer, and a grid that was given begins with edges.
+# The one with the fewest coefficients for each edge, which stands for no change;
+# none among those of other methods.
+simplest_candidate <- function(paths) {
+    which.min(vapply(paths, candidate_terms, 1))
+}
+
+# Whether no change is the answer, and the grid of the candidate that stands for
+# it was given and begins with edges.
 lacks_no_change <- function(path, scores) {
-    best <- which.max(scores$score)
-    !is_baseline(path) && length(best) == 1L &&
-        path$diagnostics$n_edges[1L] > 0 &&
-        least_score(scores[best, ]) <= 0
+    rows <- do.call(rbind, scores)
+    best <- which.max(rows$score)
+    length(best) == 1L && path$diagnostics$n_edges[1L] > 0 &&
+        least_score(rows[best, ]) <= 0
 }
 
 # A quarter as many steps again, in the same proportion.
@@ -449,13 +456,16 @@ score_table <- function(candidate, path, scores) {
     data.frame(
         candidate = candidate$label,
         features = candidate$name,
-        terms = if (is_baseline(path)) NA_real_ else
-            edge_terms(path$spec$features),
+        terms = candidate_terms(path),
         lambda1 = if (is.null(lambda1)) NA_real_ else lambda1,
         lambda2 = path$lambda2,
         scores,
         n_edges = path$diagnostics$n_edges
     )
+}
+
+candidate_terms <- function(path) {
+    if (is_baseline(path)) NA_real_ else edge_terms(path$spec$features)
 }
 
 # How simple features are: coefficients of an edge; unknown ones are not simple.
@@ -494,7 +504,8 @@ simpler_row <- function(table, best) {
     if (is.na(table$terms[best])) return(best)
     enough <- least_score(table[best, ])
     if (enough <= 0) {
-        own <- which(table$candidate == table$candidate[best])
+        simplest <- table$candidate[which.min(table$terms)]
+        own <- which(table$candidate == simplest)
         return(own[which.max(table$lambda2[own])])
     }
     good <- which(table$score >= enough)
@@ -513,9 +524,14 @@ format.kliep_select <- function(x, ...) {
         paste0("<kliep_select> by ", by, ", rule \"", x$rule, "\""),
         format_conditions(x),
         paste0("  chosen     ", row$candidate, " at lambda2 = ",
-               format(row$lambda2, digits = 4L)),
+               format(row$lambda2, digits = 4L),
+               if (row$n_edges == 0) ": no change"),
         paste0("  score      ", format(row$score, digits = 4L), " (se ",
-               format(row$se, digits = 2L), ")"),
+               format(row$se, digits = 2L), ")",
+               if (row$n_edges == 0 && !is_baseline(x$fit)) paste(
+                   "; no candidate leads no change by more than its standard",
+                   "error"
+               )),
         if (isTRUE(x$open_end))
             "  grid       the smallest lambda2 has the highest score",
         if (is_baseline(x$fit)) utils::tail(format_settings(x$fit), 1L) else

@@ -240,6 +240,9 @@ test_that("no change wins where no score is above zero for certain", {
                         se = 0.1)
     expect_identical(choose_row(table, "best"), 1L)
     table$score[4] <- 0.09
+    # Of the candidate with the fewest coefficients, the first of them.
+    expect_identical(choose_row(table, "best"), 1L)
+    table$terms <- c(6, 6, 1, 1)
     expect_identical(choose_row(table, "best"), 3L)
     table$score[4] <- 0.11
     expect_identical(choose_row(table, "best"), 4L)
@@ -263,6 +266,12 @@ test_that("no change wins over a grid that has edges everywhere", {
     set.seed(3)
     apart <- kliep_select(x, y, lambda2 = below, newx = draw(), newy = draw())
     expect_equal(apart$scores$score[1], 0)
+    expect_match(format(apart), "at lambda2 = 0.6282: no change", all = FALSE)
+    # It is that of the simplest candidate, whichever comes first.
+    both <- kliep_select(x, y, list(feat_polynomial(3), feat_gaussian()),
+                         lambda2 = below)
+    expect_identical(both$fit$spec$features$family, "gaussian")
+    expect_identical(nrow(edges(both)), 0L)
     expect_identical(nrow(edges(apart)), 0L)
 })
 
