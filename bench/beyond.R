@@ -86,14 +86,16 @@ beyond_table <- function(settings) {
 }
 
 beyond_row <- function(row) {
-    none <- is.na(row$power)
+    none <- row$changed == 0
     error <- sqrt(0.1 * 0.9 / row$runs)
+    found <- sprintf("false share %.2f (%.2f)", row$false_share,
+                     row$false_share_se)
+    more <- if (is.na(row$power)) sprintf(
+        ", at changed edges %.2f", row$at_changed
+    ) else sprintf(", power %.2f (%.2f)", row$power, row$power_se)
     bench_row(
         row$setting,
-        if (none) sprintf("any edge in %.3f", row$any) else sprintf(
-            "false share %.2f (%.2f), power %.2f (%.2f)", row$false_share,
-            row$false_share_se, row$power, row$power_se
-        ),
+        if (none) sprintf("any edge in %.3f", row$any) else paste0(found, more),
         paste(row$runs, "runs"),
         if (none) at_most(row$any - 2 * error, 0.1, " within two errors") else
             at_most(row$false_share - 2 * row$false_share_se, 0.1,
