@@ -12,7 +12,9 @@ bench_beyond <- function(settings = beyond_settings()) {
     table <- beyond_table(settings)
     # For the vignette on how far to trust the answer.
     saveRDS(table, file.path("inst", "paper", "beyond.rds"), version = 3)
-    do.call(rbind, lapply(split(table, seq_len(nrow(table))), beyond_row))
+    rbind(do.call(rbind, lapply(split(table, seq_len(nrow(table))),
+                                beyond_row)),
+          heavy_truth_row())
 }
 
 # Nothing changed; then correlations alone; then the diamond, where correlations
@@ -100,5 +102,38 @@ beyond_row <- function(row) {
         if (none) at_most(row$any - 2 * error, 0.1, " within two errors") else
             at_most(row$false_share - 2 * row$false_share_se, 0.1,
                     " within two errors")
+    )
+}
+
+# What is there to find where rows have a multivariate t distribution and one
+# correlation of two changes its sign: how far the test of an edge, given the
+# product of the edge that changes, is from its mean without a change, in squared
+# standard errors of 400 + 400 observations.
+heavy_truth_row <- function(n = 1e5, d = 6L) {
+    network <- diag(d)
+    network[cbind(c(1:4), c(2, 1, 4, 3))] <- 0.3
+    turned <- network
+    turned[cbind(1:2, 2:1)] <- -0.3
+    draw <- function(network) {
+        z <- matrix(stats::rnorm(n * d), n) %*% chol(solve(network))
+        z / sqrt(stats::rchisq(n, 3) / 3)
+    }
+    samples <- with_seed(1, list(x = draw(network), y = draw(turned),
+                                 variables = letters[seq_len(d)]))
+    core <- asNamespace("kliepnet")
+    model <- core$beyond_model(samples, FALSE, one_thread())
+    support <- core$support_features(model, list(members = integer(),
+                                                 products = 1L))
+    edges <- core$all_edges(model)
+    tests <- core$logistic_tests(
+        cbind(support$table, core$edge_features(model, edges)$beyond), n,
+        c(support$sizes, rep(5L, length(edges))), seq_along(support$sizes),
+        one_thread()
+    )
+    apart <- (tests$groups$statistic[-seq_along(support$sizes)] - 5) / n * 400
+    bench_row(
+        "t3, one correlation changes its sign, 100,000 rows",
+        sprintf("at its edge %.1f, at others at most %.2f", apart[1L],
+                max(apart[-1L])), "squared errors of n = 400"
     )
 }
