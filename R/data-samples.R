@@ -185,8 +185,9 @@ scaled_part <- function(samples, features) {
          variables = samples$variables[at])
 }
 
-# A constant column cannot be divided by its standard deviation.
-check_constant <- function(samples, standardize) {
+# A constant column cannot be divided by its standard deviation. `none`, whether
+# there need be no division.
+check_constant <- function(samples, standardize, none = TRUE) {
     if (ncol(samples$x) == 0L) return(invisible())
     if (standardize == "within") {
         apart <- tells_samples_apart(samples$x, samples$y)
@@ -207,10 +208,12 @@ check_constant <- function(samples, standardize) {
         "constant",
         paste0(count_of(length(bad), "column"),
                if (length(bad) == 1L) " is" else " are", " constant ", where,
-               ": ", name_some(bad), ". `standardize = \"", standardize,
-               "\"` would divide by zero."),
-        hint = paste("Drop", if (length(bad) == 1L) "it" else "them",
-                     "or use `standardize = \"none\"`.")
+               ": ", name_some(bad), ".", if (none) paste0(
+                   " `standardize = \"", standardize,
+                   "\"` would divide by zero."
+               )),
+        hint = paste0("Drop ", if (length(bad) == 1L) "it" else "them",
+                      if (none) " or use `standardize = \"none\"`", ".")
     )
 }
 

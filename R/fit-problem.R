@@ -71,7 +71,8 @@ observations_of <- function(samples) {
 check_observations <- function(problem, samples) {
     spec <- problem$spec
     samples$variables <- problem$variables
-    check_constant(scaled_part(samples, spec$features), spec$standardize)
+    check_constant(scaled_part(samples, spec$features), spec$standardize,
+                   none = !is_ranked(spec$features))
     check_regular(samples, spec)
     check_features_memory(spec$features, samples, spec$direction)
     if (spec$normalizer == "gaussian") {

@@ -213,13 +213,18 @@ say_features <- function(seen) {
 }
 
 say_chance <- function(result) {
-    p <- format(result$global$p_value, digits = 2L)
-    if (result$global$p_value > result$fdr) {
-        return(paste0("Chance alone explains the differences between the ",
-                      "samples (p = ", p, "): no edge is reported."))
+    p <- paste0("(p = ", format(result$global$p_value, digits = 2L), ")")
+    if (result$global$p_value <= result$fdr) {
+        return(paste0("Chance alone does not explain the differences between ",
+                      "the samples ", p, "."))
     }
-    paste0("Chance alone does not explain the differences between the samples ",
-           "(p = ", p, ").")
+    if (has_beyond(result)) {
+        return(paste("Chance alone explains the differences between the",
+                     "correlations of both samples", p, "but not all of those",
+                     "that correlations do not show."))
+    }
+    paste0("Chance alone explains the differences between the samples ", p,
+           ": no edge is reported.")
 }
 
 #' @export

@@ -11,16 +11,17 @@
 # beside a changed one may differ, since its variable has another margin. In
 # ranks of both samples together it is the other way round. An edge counts where
 # it differs in both: what is found by the first is tested again by the second.
-beyond_q_values <- function(samples, found, shuffles, control, level = 0.1,
+beyond_q_values <- function(samples, found, shuffles, control, fdr = 0.1,
                             on_progress = NULL) {
     d <- length(samples$variables)
+    level <- max(fdr, 0.1)
     if (is_beyond_reach(samples)) return(rep(NA_real_, d * (d - 1) / 2))
     scored <- feature_samples(samples, feat_nonparanormal())
     if (comes_second(scored$x, scored$y)) samples <- turn_samples(samples)
     drawn <- draw_layout_shuffles(layout_of(samples), shuffles, alike = TRUE)
-    of <- function(...) {
-        beyond_p_values(samples, found, drawn, control, level, ...)
-    }
+    how <- list(shuffles = drawn, again = utils::head(drawn, n_again(fdr)),
+                fdr = fdr, level = level, control = control)
+    of <- function(...) beyond_p_values(samples, found, how, ...)
     own <- of(on_progress = on_progress)
     q_value <- stats::p.adjust(own$p_value, "BH")
     if (own$global <= level && any(q_value <= level)) {
@@ -38,6 +39,10 @@ confirm <- function(q_value, p_value, level) {
     q_value
 }
 
+# Each shuffle that is ranked again takes as long as the data: no more of them
+# than it takes to reject at the false discovery rate.
+n_again <- function(fdr) max(19, ceiling(2 / fdr) - 1)
+
 # Features of more numbers would take longer than a user waits for all other
 # tests: half a second for 20 variables, a few for 200 and more.
 most_beyond <- function(d) 2e5 * min(d, 200)
@@ -50,18 +55,31 @@ is_beyond_reach <- function(samples) {
 
 # The p-value of every edge in ranks of each sample or of both, and that of
 # no such change at all.
-beyond_p_values <- function(samples, found, drawn, control, level,
-                            on_progress = NULL, pooled = FALSE) {
-    model <- beyond_model(samples, pooled, control)
-    null <- beyond_null(model, drawn, on_progress)
+#
+# Shuffles of the scores are soon made, but ranks of each sample have the same
+# margins in both, and shuffled ones do not. Where rows are large together, as
+# in a t distribution, shuffled terms vary less than those of the data. So what
+# looks like a change is compared with shuffles that are ranked again.
+beyond_p_values <- function(samples, found, how, on_progress = NULL,
+                            pooled = FALSE) {
+    level <- how$level
+    model <- beyond_model(samples, pooled, how$control)
+    null <- beyond_null(model, how$shuffles, on_progress)
+    global <- global_p_value(null)
+    if (!pooled && global <= level) {
+        null <- ranked_null(model, how$again)
+        again <- global_p_value(null)
+        if (again > how$fdr) global <- max(global, again)
+    }
     support <- list(
         members = integer(), products = found,
         # Here margins may differ.
         variables = if (pooled) differing_variables(model)
     )
     support <- shorten_support(model, support)
-    list(p_value = grow_support(model, support, null, level),
-         global = global_p_value(null))
+    # Where there is no change at all nothing joins the support.
+    if (!pooled && global > level) level <- 0
+    list(p_value = grow_support(model, support, null, level), global = global)
 }
 
 # The variables whose margins differ most, as many as leave half of what may be
@@ -98,21 +116,28 @@ beyond_model <- function(samples, pooled, control) {
     units <- if (pooled) "pooled" else "within"
     scored <- feature_samples(samples, feat_nonparanormal(), units)
     z <- unname(rbind(scored$x, scored$y))
-    n_x <- nrow(scored$x)
     layout <- layout_of(samples)
-    list(
-        values = do.call(cbind, lapply(hermite, power_values, z = z)),
-        integrals = if (pooled) matrix(0, nrow(z), 0L) else
-            rank_integrals(z, n_x),
-        # Ranks of each sample leave no difference of single variables, but with
-        # edges that change the ratio has their squares.
-        alone = if (pooled) list(z, z^2, z^3, z^4) else list(z^2),
-        d = ncol(z), n_x = n_x, within = FALSE, layout = layout,
-        units = unlist(layout$added, use.names = FALSE),
-        control = control,
-        # So many numbers of features are there at a time.
-        at_once = 1e6
+    c(
+        beyond_values(z, nrow(scored$x), pooled),
+        list(
+            # Ranks of each sample leave no difference of single variables, but
+            # with edges that change the ratio has their squares.
+            alone = if (pooled) list(z, z^2, z^3, z^4) else list(z^2),
+            d = ncol(z), within = FALSE, layout = layout,
+            units = unlist(layout$added, use.names = FALSE),
+            control = control,
+            # So many numbers of features are there at a time.
+            at_once = 1e6
+        )
     )
+}
+
+# What features of edges are made of, from the scores of both samples.
+beyond_values <- function(z, n_x, pooled = FALSE) {
+    list(values = do.call(cbind, lapply(hermite, power_values, z = z)),
+         integrals = if (pooled) matrix(0, nrow(z), 0L) else
+             rank_integrals(z, n_x),
+         n_x = n_x)
 }
 
 # The features of these edges: `beyond`, five columns for each, and `product`.
@@ -183,6 +208,46 @@ beyond_null <- function(model, shuffles, on_progress = NULL) {
         shuffle_statistics(own, shuffles, model$control)
     })
     null_of_statistics(do.call(rbind, statistic), beyond_terms)
+}
+
+# The same null, where each shuffle has its own ranks.
+ranked_null <- function(model, shuffles) {
+    drawn <- c(list(seq_len(model$layout$n_x)), shuffles)
+    statistic <- vapply(drawn, function(units) {
+        beyond_statistics(rank_again(model, units))
+    }, numeric(length(all_edges(model))))
+    null_of_statistics(matrix(statistic, ncol = length(drawn)), beyond_terms)
+}
+
+# A model with these units as x, in ranks of the samples that they make.
+rank_again <- function(model, units) {
+    rows <- which(model$layout$unit %in% units)
+    z <- model$values[, seq_len(model$d), drop = FALSE]
+    scored <- rust_standardize_samples(
+        normal_scores(z[rows, , drop = FALSE]),
+        normal_scores(z[-rows, , drop = FALSE]), "within"
+    )$stack
+    own <- beyond_values(scored, length(rows))
+    model[names(own)] <- own
+    order <- c(rows, seq_len(nrow(z))[-rows])
+    model["units"] <- list(model$units[order])
+    model
+}
+
+# Of all edges, at the empty support.
+beyond_statistics <- function(model) {
+    statistic <- lapply(chunk_edges(model, all_edges(model)), function(chunk) {
+        table <- edge_features(model, chunk)$beyond
+        sizes <- rep(beyond_terms, length(chunk))
+        if (is.null(model$units)) {
+            return(rust_logistic_shuffles(table, sizes,
+                                          cbind(seq_len(model$n_x)),
+                                          model$control$threads))
+        }
+        logistic_tests(table, model$n_x, sizes, integer(), model$control,
+                       units = model$units)$groups$statistic
+    })
+    unlist(statistic)
 }
 
 # The p-values of these edges given a support, of which they are no members.
@@ -265,13 +330,22 @@ beyond_edges <- function(x) {
     x$estimates[which(x$estimates$q_beyond <= x$fdr), , drop = FALSE]
 }
 
+# What all other tests of an inference are about: not of all changes where there
+# are such edges.
+change_tested <- function(x) {
+    if (has_beyond(x)) "change of correlations" else "change"
+}
+
+has_beyond <- function(x) any(x$estimates$q_beyond <= x$fdr, na.rm = TRUE)
+
 # A sentence where there are such edges, or NULL.
 say_beyond <- function(x) {
     beyond <- beyond_edges(x)
     if (nrow(beyond) == 0L) return(NULL)
     beyond <- beyond[order(beyond$q_beyond), ]
     named <- utils::head(paste0(beyond$from, " - ", beyond$to), 3L)
-    paste0(count_of(nrow(beyond), "edge"),
+    paste0(if (!any(x$estimates$changed)) "But ",
+           count_of(nrow(beyond), "edge"),
            if (nrow(beyond) == 1L) " changes" else " change",
            " in a way that correlations do not show (",
            paste(named, collapse = ", "),

@@ -121,7 +121,7 @@ ready_cells <- function(samples, spec) {
     cells <- lapply(samples, function(one) {
         checked <- as_samples(one, spec$features, least = 10L)
         refuse_strata(checked$design)
-        check_constant(checked, "within")
+        check_constant(checked, "within", none = FALSE)
         checked
     })
     refuse_shared(cells)

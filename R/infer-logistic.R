@@ -233,15 +233,17 @@ scale_slopes <- function(evaluate, stack, largest, step = 0.05,
 off_scale <- function(table, stack, n_x, slopes, columns) {
     square <- center_within(stack^2, n_x)
     for (place in seq_along(slopes)) {
-        at <- columns[[place]]
+        center <- slopes[[place]]$center
+        scale <- slopes[[place]]$scale
         # Columns of variables that are not scaled have no slopes.
-        known <- which(!is.na(at) & (slopes[[place]]$center != 0 |
-                                         slopes[[place]]$scale != 0))
-        by <- function(slope) rep(slope[known], each = nrow(stack))
-        own <- function(values) unname(values[, at[known], drop = FALSE])
-        table[, known] <- table[, known] -
-            by(slopes[[place]]$center) * own(stack) -
-            by(slopes[[place]]$scale) * own(square) / 2
+        known <- which(!is.na(columns[[place]]) & (center != 0 | scale != 0))
+        # A variable at a time: products of its two columns with two rows take a
+        # third of the time of tables of all products.
+        for (at in split(known, columns[[place]][known])) {
+            own <- columns[[place]][at[1L]]
+            table[, at] <- table[, at] - cbind(stack[, own], square[, own]) %*%
+                rbind(center[at], scale[at] / 2)
+        }
     }
     table
 }

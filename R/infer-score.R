@@ -48,7 +48,7 @@ find_all_changes <- function(contrasts, fdr, shuffles, control,
 as_contrast <- function(x, y, design = NULL) {
     samples <- check_samples(x, y, least = 10L)
     samples$design <- design
-    check_constant(samples, "within")
+    check_constant(samples, "within", none = FALSE)
     turned <- comes_second(samples$x, samples$y)
     if (turned) samples <- turn_samples(samples)
     c(samples, list(turned = turned))

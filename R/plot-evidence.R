@@ -166,7 +166,8 @@ volcano_caption <- function(object, points) {
                                        " drawn"),
         ". Dashed: false discovery rate ", format(object$fdr),
         if (object$global$p_value > object$fdr)
-            "; no edge is reported, as the samples do not differ overall",
+            paste0("; no edge is reported, as there is no ",
+                   change_tested(object), " overall"),
         "."
     )
 }

@@ -146,7 +146,8 @@ say_control <- function(fit) {
             "that is chosen to keep one edge controls nothing.",
             if (fit$global$p_value > min(error_rates)) paste0(
                 " Below ", format(fit$global$p_value, digits = 2L), ", the ",
-                "p-value of no change at all, no edge is reported."
+                "p-value of no ", change_tested(fit), " at all, no edge is ",
+                "reported."
             )
         ),
         kliep_debias = paste(

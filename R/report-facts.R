@@ -65,7 +65,7 @@ say_judge <- function(path) {
 say_reported <- function(fit, found) {
     changed <- sum(fit$estimates$changed)
     if (changed == 0L) {
-        return(paste0("no change found. ", found, " of ",
+        return(paste0("no ", change_tested(fit), " found. ", found, " of ",
                       format(nrow(fit$estimates), big.mark = ","),
                       " are reported at a false discovery rate of ",
                       format(fit$fdr), "."))
@@ -76,7 +76,7 @@ say_reported <- function(fit, found) {
 }
 
 say_global <- function(fit) {
-    paste0("The test of no change at all has p = ",
+    paste0("The test of no ", change_tested(fit), " at all has p = ",
            format(fit$global$p_value, digits = 2L), ".")
 }
 

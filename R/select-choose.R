@@ -41,7 +41,9 @@
 #' @section Choice:
 #' The highest score wins, unless something simpler is within its standard
 #' error: no change at all, with a score of 0, or a candidate with fewer
-#' coefficients for each edge. So no edge is reported at a score below zero.
+#' coefficients for each edge. So no edge is reported at a score below zero:
+#' where no change is chosen and a grid that was given begins with edges, the
+#' `lambda2` at which the first edge enters is added to it.
 #'
 #' All folds of a candidate use one grid of `lambda2`, that of its path on all
 #' data. Where the best `lambda2` is the smallest of a grid that was not given,
@@ -199,6 +201,13 @@ fit_candidates <- function(problems, samples, parts, design, most = 3L) {
         paths[best] <- fit(longer)
         scores[best] <- score(longer, paths[best])
     }
+    best <- simplest_candidate(paths)
+    if (length(best) == 1L && lacks_no_change(paths[[best]], scores)) {
+        grid <- c(paths[[best]]$lambda_max, paths[[best]]$lambda2)
+        longer <- list(with_grid(problems[[best]], grid, length(grid)))
+        paths[best] <- fit(longer)
+        scores[best] <- score(longer, paths[best])
+    }
     list(paths = paths, scores = scores)
 }
 
@@ -222,6 +231,21 @@ ends_best <- function(path, scores) {
     best <- which.max(scores$score)
     length(best) == 1L && length(path$lambda2) > 1L &&
         best == length(path$lambda2) && scores$score[best] > 0
+}
+
+# The one with the fewest coefficients for each edge, which stands for no change;
+# none among those of other methods.
+simplest_candidate <- function(paths) {
+    which.min(vapply(paths, candidate_terms, 1))
+}
+
+# Whether no change is the answer, and the grid of the candidate that stands for
+# it was given and begins with edges.
+lacks_no_change <- function(path, scores) {
+    rows <- do.call(rbind, scores)
+    best <- which.max(rows$score)
+    length(best) == 1L && path$diagnostics$n_edges[1L] > 0 &&
+        least_score(rows[best, ]) <= 0
 }
 
 # A quarter as many steps again, in the same proportion.
@@ -442,13 +466,16 @@ score_table <- function(candidate, path, scores) {
     data.frame(
         candidate = candidate$label,
         features = candidate$name,
-        terms = if (is_baseline(path)) NA_real_ else
-            edge_terms(path$spec$features),
+        terms = candidate_terms(path),
         lambda1 = if (is.null(lambda1)) NA_real_ else lambda1,
         lambda2 = path$lambda2,
         scores,
         n_edges = path$diagnostics$n_edges
     )
+}
+
+candidate_terms <- function(path) {
+    if (is_baseline(path)) NA_real_ else edge_terms(path$spec$features)
 }
 
 # How simple features are: coefficients of an edge; unknown ones are not simple.
@@ -477,15 +504,18 @@ choose_row <- function(table, rule) {
     near[which.max(table$lambda2[near])]
 }
 
+# The score of a row less its standard error, where that is known.
+least_score <- function(row) row$score - if (is.na(row$se)) 0 else row$se
+
 # No change, or the candidate with the fewest terms, if it is as good as the row
 # `best` to within the standard error of that. Scores of other methods are not
 # zero where nothing has changed.
 simpler_row <- function(table, best) {
     if (is.na(table$terms[best])) return(best)
-    slack <- table$se[best]
-    enough <- table$score[best] - if (is.na(slack)) 0 else slack
+    enough <- least_score(table[best, ])
     if (enough <= 0) {
-        own <- which(table$candidate == table$candidate[best])
+        simplest <- table$candidate[which.min(table$terms)]
+        own <- which(table$candidate == simplest)
         return(own[which.max(table$lambda2[own])])
     }
     good <- which(table$score >= enough)
@@ -504,9 +534,14 @@ format.kliep_select <- function(x, ...) {
         paste0("<kliep_select> by ", by, ", rule \"", x$rule, "\""),
         format_conditions(x),
         paste0("  chosen     ", row$candidate, " at lambda2 = ",
-               format(row$lambda2, digits = 4L)),
+               format(row$lambda2, digits = 4L),
+               if (row$n_edges == 0) ": no change"),
         paste0("  score      ", format(row$score, digits = 4L), " (se ",
-               format(row$se, digits = 2L), ")"),
+               format(row$se, digits = 2L), ")",
+               if (row$n_edges == 0 && !is_baseline(x$fit)) paste(
+                   "; no candidate leads no change by more than its standard",
+                   "error"
+               )),
         if (isTRUE(x$open_end))
             "  grid       the smallest lambda2 has the highest score",
         if (is_baseline(x$fit)) utils::tail(format_settings(x$fit), 1L) else

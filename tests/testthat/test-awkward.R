@@ -90,3 +90,21 @@ test_that("steps that rounding swallows do not keep the primal solver", {
     })
     expect_true(all(path$diagnostics$status %in% c("converged", "max_iter")))
 })
+
+test_that("a constant is refused with a way out that there is", {
+    pair <- random_pair(4, 30)
+    pair$x[, 3] <- 0
+    # No standardisation to leave out: ranks and tests of all edges.
+    for (run in list(kliep_auto, kliep_infer, function(...) {
+        kliep_path(..., features = feat_nonparanormal())
+    })) {
+        refused <- expect_error(run(pair$x, pair$y),
+                                class = "kliep_error_constant")
+        expect_match(conditionMessage(refused), "Drop it.", fixed = TRUE)
+        expect_no_match(conditionMessage(refused), "standardize")
+    }
+    expect_error(kliep_path(pair$x, pair$y), "standardize = \"none\"",
+                 class = "kliep_error_constant")
+    expect_s3_class(kliep_path(pair$x, pair$y, standardize = "none"),
+                    "change_path")
+})

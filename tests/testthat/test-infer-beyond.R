@@ -45,6 +45,31 @@ test_that("dependence without correlation is found, and said", {
     expect_match(report_summary(found), "correlations do not show")
 })
 
+test_that("no sentence denies the change that another one names", {
+    set.seed(1)
+    pair <- spread_pair()
+    found <- kliep_auto(pair$x, pair$y)
+    expect_false(any(found$estimates$changed))
+    expect_gt(found$global$p_value, found$fdr)
+    said <- c(format(found), found$reasons, say_changes(found),
+              report_summary(found), say_control(found),
+              volcano_caption(found, found$estimates),
+              format(kliep_infer(pair$x, pair$y)), summary(found)$lines)
+    denied <- grepl("no change|no edge is reported|chance alone|any change",
+                    said, ignore.case = TRUE)
+    expect_gt(sum(denied), 5)
+    # Wherever there is said to be none, it is none of correlations.
+    expect_match(said[denied], "correlations")
+    expect_match(say_changes(found), "No change of correlations found.*But 1 ")
+    # Where no edge is beyond correlations there is nothing to add.
+    none <- found
+    none$estimates$q_beyond <- 1
+    expect_match(say_changes(none), "No change found", fixed = TRUE)
+    expect_match(say_chance(none), "the samples .*: no edge is reported")
+    expect_match(report_summary(none), "no change at all")
+    expect_no_match(format(none), "correlations")
+})
+
 test_that("it is the same for both orders, and for other margins of both", {
     set.seed(2)
     pair <- spread_pair()
@@ -189,6 +214,66 @@ test_that("it does not depend on how many edges are looked at together", {
     expect_lte(min(p.adjust(known$p_value, "BH")), 0.1)
     expect_equal(of(3 * 300 * 5), known)
     expect_equal(of(1), known)
+})
+
+# Rows of a t distribution are large together, whatever their correlations.
+heavy_samples <- function(seed, n = 100, d = 8) {
+    draw <- function() {
+        matrix(stats::rnorm(n * d), n) / sqrt(stats::rchisq(n, 3) / 3)
+    }
+    withr::with_seed(seed, list(x = draw(), y = draw(),
+                                variables = letters[seq_len(d)]))
+}
+
+test_that("shuffles that are ranked again have what the data have", {
+    samples <- heavy_samples(1)
+    drawn <- draw_layout_shuffles(layout_of(samples), 19, alike = TRUE)
+    model <- beyond_model(samples, FALSE, kliep_control(threads = 1))
+    same <- rank_again(model, seq_len(100))
+    expect_equal(same$values, model$values)
+    expect_equal(same$integrals, model$integrals)
+    again <- rank_again(model, drawn[[1]])
+    scores <- apply(again$values[1:100, 1:8], 2, sort)
+    expect_equal(scores[, 1], sort(model$values[1:100, 1]), tolerance = 0.05)
+    expect_equal(apply(scores, 2, stats::sd), rep(1, 8))
+    # The statistics of the data, and larger ones than of shuffled scores.
+    plain <- beyond_null(model, drawn)
+    ranked <- ranked_null(model, drawn)
+    expect_equal(ranked$observed, plain$observed)
+    expect_gt(mean(ranked$squares), 1.05 * mean(plain$squares))
+})
+
+test_that("what shuffled scores alone would call a change is none", {
+    # Nothing has changed in any of these.
+    global <- vapply(1:12, function(seed) {
+        samples <- heavy_samples(seed)
+        set.seed(seed)
+        drawn <- draw_layout_shuffles(layout_of(samples), 39, alike = TRUE)
+        control <- kliep_control(threads = 1)
+        model <- beyond_model(samples, FALSE, control)
+        plain <- global_p_value(beyond_null(model, drawn))
+        how <- list(shuffles = drawn, again = drawn[1:19], fdr = 0.1,
+                    level = 0.1, control = control)
+        c(plain, beyond_p_values(samples, integer(), how)$global)
+    }, numeric(2))
+    expect_true(all(global[2, ] >= global[1, ]))
+    expect_lt(sum(global[2, ] <= 0.1), sum(global[1, ] <= 0.1))
+    expect_identical(n_again(0.1), 19)
+    expect_identical(n_again(0.01), 199)
+})
+
+test_that("units stay together where shuffles are ranked again", {
+    samples <- heavy_samples(3, n = 40, d = 4)
+    donors <- rep(1:20, each = 2)
+    samples$design <- list(unit = list(x = donors, y = 20 + donors))
+    drawn <- draw_layout_shuffles(layout_of(samples), 19, alike = TRUE)
+    model <- beyond_model(samples, FALSE, kliep_control(threads = 1))
+    plain <- beyond_null(model, drawn)
+    expect_equal(ranked_null(model, drawn)$observed, plain$observed)
+    again <- rank_again(model, drawn[[2]])
+    of_x <- unique(again$units[1:40])
+    expect_length(of_x, 20)
+    expect_false(any(again$units[41:80] %in% of_x))
 })
 
 test_that("a second test is adjusted for what the first has found", {

@@ -178,7 +178,10 @@ test_that("candidates are all combinations, each with its own grid", {
     expect_true(all(lengths(grids) == 5L))
     given <- kliep_select(pair$x, pair$y, lambda1 = c(0.1, 1), folds = 2,
                           lambda2 = c(0.3, 0.1))
-    expect_identical(given$scores$lambda2, c(0.3, 0.1, 0.3, 0.1))
+    # No change may be added to one of them.
+    grids <- split(given$scores$lambda2, given$scores$candidate)
+    expect_identical(lapply(unname(grids), tail, 2),
+                     list(c(0.3, 0.1), c(0.3, 0.1)))
 })
 
 test_that("hold-out samples give the same as their scores", {
@@ -237,6 +240,9 @@ test_that("no change wins where no score is above zero for certain", {
                         se = 0.1)
     expect_identical(choose_row(table, "best"), 1L)
     table$score[4] <- 0.09
+    # Of the candidate with the fewest coefficients, the first of them.
+    expect_identical(choose_row(table, "best"), 1L)
+    table$terms <- c(6, 6, 1, 1)
     expect_identical(choose_row(table, "best"), 3L)
     table$score[4] <- 0.11
     expect_identical(choose_row(table, "best"), 4L)
@@ -244,6 +250,29 @@ test_that("no change wins where no score is above zero for certain", {
     table$terms <- NA
     table$score <- table$score - 5
     expect_identical(choose_row(table, "best"), 4L)
+})
+
+test_that("no change wins over a grid that has edges everywhere", {
+    set.seed(2)
+    draw <- function() matrix(rnorm(40 * 6), 40)
+    x <- draw()
+    y <- draw()
+    below <- c(0.1, 0.05)
+    expect_true(all(kliep_path(x, y, lambda2 = below)$diagnostics$n_edges > 0))
+    by_folds <- kliep_select(x, y, lambda2 = below)
+    expect_lt(max(by_folds$scores$score[-1]), 0)
+    expect_identical(nrow(edges(by_folds)), 0L)
+    expect_identical(by_folds$scores$lambda2[-1], below)
+    set.seed(3)
+    apart <- kliep_select(x, y, lambda2 = below, newx = draw(), newy = draw())
+    expect_equal(apart$scores$score[1], 0)
+    expect_match(format(apart), "at lambda2 = 0.6282: no change", all = FALSE)
+    # It is that of the simplest candidate, whichever comes first.
+    both <- kliep_select(x, y, list(feat_polynomial(3), feat_gaussian()),
+                         lambda2 = below)
+    expect_identical(both$fit$spec$features$family, "gaussian")
+    expect_identical(nrow(edges(both)), 0L)
+    expect_identical(nrow(edges(apart)), 0L)
 })
 
 test_that("more terms have to lead by more than their standard error", {
