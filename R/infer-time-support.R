@@ -120,5 +120,40 @@ time_support <- function(model, windows, null, level) {
     most <- max(2, min(60, length(model$blocks$unit) / 10))
     given <- list(most = most, test = test, pairs = pair_from_index,
                   bulk = TRUE)
-    choose_support(given, time_path(model, windows, most), null)
+    chosen <- choose_support(given, time_path(model, windows, most), null)
+    hold_against_rivals(chosen, given, model)
+}
+
+# ---- rivals ----------------------------------------------------------------
+
+# Where changes are hardly larger than their errors, a change may be missing
+# from the support, and an unchanged edge beside it be found in its place. So
+# what is found has to be found beside its rivals, too: it has the larger of its
+# p-values given the support and given the support with them. An edge that does
+# change loses little by that, and one that only inherits has nothing left.
+hold_against_rivals <- function(chosen, given, model) {
+    found <- which(chosen$found)
+    rivals <- rivals_of(found, chosen, model)
+    if (length(rivals) == 0L) return(chosen)
+    beside <- given$test(rbind(chosen$support, given$pairs(rivals)))
+    if (is.null(beside)) return(chosen)
+    weaker <- found[beside$p_value[found] > chosen$p_value[found]]
+    for (part in c("z", "p_value")) {
+        chosen[[part]][weaker] <- beside[[part]][weaker]
+    }
+    chosen
+}
+
+# Edges outside of the support that may change by their own p-value, and whose
+# change would show at one that is found.
+rivals_of <- function(found, chosen, model) {
+    if (length(found) == 0L) return(integer())
+    local <- model$local(whole_window(model$blocks))
+    shown <- abs(local$against(found)) /
+        sqrt(outer(local$own, local$own[found]))
+    near <- do.call(pmax, asplit(shown, 2L)) > 0.1
+    rivals <- setdiff(which(near & chosen$p_value < 0.05),
+                      c(edge_number(chosen$support), found))
+    first <- order(chosen$p_value[rivals])
+    rivals[utils::head(first, max(3L, length(found)))]
 }

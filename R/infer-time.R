@@ -51,7 +51,11 @@
 #'    support, its equations are solved in every window, and every other edge is
 #'    tested by the residual of its own equation, as in [kliep_infer()]. The
 #'    support grows until nothing is found outside, or the bulk of all
-#'    statistics has the distribution of the null.
+#'    statistics has the distribution of the null. If a change is missing from
+#'    the support, an unchanged edge beside it may be found in its place.
+#'    Therefore, an edge that is found has the larger of two p-values: given the
+#'    support, and given the support with the rivals of the edge, which are
+#'    edges with a p-value below 0.05 whose change would show in its equation.
 #' 4. Rows that follow each other may depend on each other. Rows are summed over
 #'    blocks, and what one row predicts of the next is carried over the ends of
 #'    the blocks: with \eqn{m} the products of an edge and \eqn{a} their

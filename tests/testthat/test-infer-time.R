@@ -120,6 +120,51 @@ test_that("the path of supports fulfils the conditions of optimality", {
                      rep(1, path$diagnostics$n_edges[1]))
 })
 
+test_that("what is found in the place of a change does not stay", {
+    withr::local_seed(16)
+    d <- 8
+    n <- 900
+    # V1 - V4 changes, and V4 - V5 is strong: V1 - V5 looks changed.
+    time <- (seq_len(n) - 1) / (n - 1)
+    values <- t(vapply(time, function(at) {
+        precision <- diag(d)
+        precision[1, 4] <- precision[4, 1] <- -0.5 * at
+        precision[4, 5] <- precision[5, 4] <- -0.5
+        backsolve(chol(precision), rnorm(d))
+    }, numeric(d)))
+    model <- prepare_series(list(values = values, time = time),
+                            feat_gaussian(), NULL)$model
+    windows <- test_windows(model$blocks)
+    null <- time_null(model, windows, 99)
+    scales <- vapply(windows, `[[`, 1, "scale")
+    test <- function(support) {
+        z <- z_given(model, windows, edge_number(support))
+        size <- over_scales(scale_maxima(z, scales), null$offset)
+        list(support = support, z = size, p_value = p_from_null(size, null))
+    }
+    given <- list(test = test, pairs = pair_from_index)
+    true <- edge_number(list(from = 1, to = 4))
+    beside <- edge_number(list(from = 1, to = 5))
+    every <- seq_len(d * (d - 1) / 2)
+    missed <- test(pair_from_index(beside))
+    missed$found <- every == beside
+    expect_lt(missed$p_value[beside], 0.01)
+    expect_true(true %in% rivals_of(beside, missed, model))
+    held <- hold_against_rivals(missed, given, model)
+    expect_gt(held$p_value[beside], 0.05)
+    expect_lt(held$z[beside], missed$z[beside])
+    expect_identical(held$p_value[-beside], missed$p_value[-beside])
+    # The change itself loses next to nothing beside a rival of its own.
+    right <- test(pair_from_index(true))
+    right$found <- every == true
+    right$p_value[beside] <- 0.04
+    expect_true(beside %in% rivals_of(true, right, model))
+    held <- hold_against_rivals(right, given, model)
+    expect_lt(held$p_value[true], 0.001)
+    right$found[] <- FALSE
+    expect_identical(hold_against_rivals(right, given, model), right)
+})
+
 test_that("drifting means and variances are removed, and reported", {
     withr::local_seed(4)
     time <- seq(0, 1, length.out = 500)
