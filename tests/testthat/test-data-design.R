@@ -223,5 +223,6 @@ test_that("columns that are not numeric are no variables to adjust", {
     )
     expect_error(kliep_path(cells[c("V1", "V2", "batch", "condition")],
                             group = "condition"),
-                 "`feat_mixed\\(\\)` take columns", class = "kliep_error_numeric")
+                 "`feat_mixed\\(\\)` take columns",
+                 class = "kliep_error_numeric")
 })

@@ -51,6 +51,7 @@ test_that("what time changes in both groups cancels", {
     own <- table[edge == "X3 X4", ]
     expect_true(own$lower < truth && truth < own$upper)
     expect_output(print(found), "after minus before")
+    expect_output(print(found), "units +x: [0-9]+, y: [0-9]+")
     expect_identical(nrow(tidy(found)), 10L)
     expect_s3_class(autoplot(found), "ggplot")
     for (type in c("pairs", "conditions")) {
