@@ -293,7 +293,8 @@ ready_part <- function(found, spec, how) {
     notice_samples(found, samples, spec$features)
     spec$features <- with_columns(spec$features, samples$coding)
     spec <- settle_spec(spec, samples$variables)
-    if (has_closed_form(spec$features)) {
+    closed <- has_closed_form(spec$features)
+    if (closed) {
         check_within(spec)
         refuse_strata(samples$design)
     }
