@@ -12,8 +12,8 @@
 #' @section The bound:
 #' Call an edge *unlikely* if half of the observations select it with
 #' probability at most \eqn{\theta = q / p}{theta = q / p}, where \eqn{p} is the
-#' number of edges: no better than guessing. The number \eqn{V} of unlikely edges that are
-#' kept nevertheless satisfies (their Theorem 1)
+#' number of edges: no better than guessing. The number \eqn{V} of unlikely
+#' edges that are kept nevertheless satisfies (their Theorem 1)
 #' \deqn{E V \le \frac{1}{2 \tau - 1} \frac{q^2}{p}, \quad
 #'     \tau > \frac{1}{2},}{
 #'     E V <= q^2 / ((2 tau - 1) p), tau > 1/2,}

@@ -238,9 +238,10 @@ draw_sized_points <- function(points) {
 }
 
 # Names beside their vertices, moved until they cover neither each other nor
-# a vertex, and if possible no line; names_apart() leaves out those for which the
-# picture has no room. A number of rounds instead of a time limit gives the same
-# picture on every machine, and a seed of its own leaves the caller's alone.
+# a vertex, and if possible no line; names_apart() leaves out those for which
+# the picture has no room. A number of rounds instead of a time limit gives the
+# same picture on every machine, and a seed of its own leaves the caller's
+# alone.
 draw_names <- function(points, lines = NULL, size = NULL,
                        short = short_name, above = 0.05) {
     if (is.null(size)) size <- if (sum(points$named) > 25L) 2.5 else 3

@@ -77,6 +77,7 @@ names_apart <- function(layer) {
 
 # ggrepel numbers what belongs to a name: "textrepelgrob3" are its letters,
 # "textrepelgrob3-..." the white around them, "segmentrepelgrob3" its line.
+#' @importFrom grid makeContent
 #' @exportS3Method grid::makeContent
 makeContent.names_apart <- function(x) {
     x <- NextMethod()

@@ -307,9 +307,13 @@ say_evidence <- function(fit, evidence) {
             "A drift does not keep its observations. The curves below show the",
             "rate of each edge over time."
         ))
-        return(if (inherits(fit, "kliep_windows")) paste(
+        if (inherits(fit, "kliep_windows")) return(paste(
             "Windows do not keep their observations: `kliep_infer()` of one",
             "window and the reference does."
+        ))
+        return(if (is_baseline(path_of(fit))) paste(
+            "Paths of other methods do not carry the samples, so that the",
+            "observations behind an edge cannot be shown."
         ) else paste(
             "This result does not carry its samples, so that the observations",
             "behind an edge cannot be shown: `kliep_control(keep_samples =",

@@ -65,9 +65,9 @@ say_judge <- function(path) {
 say_reported <- function(fit, found) {
     changed <- sum(fit$estimates$changed)
     if (changed == 0L) {
-        return(paste0("no ", change_tested(fit), " found. ", found, " of ",
-                      format(nrow(fit$estimates), big.mark = ","),
-                      " are reported at a false discovery rate of ",
+        return(paste0("no ", change_tested(fit), " found; none of ",
+                      count_of(nrow(fit$estimates), "edge"),
+                      " is reported at a false discovery rate of ",
                       format(fit$fdr), "."))
     }
     paste0(found, " changed at a false discovery rate of ", format(fit$fdr),

@@ -100,8 +100,8 @@ variables_html <- function(fit, found) {
     html_section(
         "Variables",
         html_paragraph(paste(
-            "The variables around which most has changed: how many of their",
-            "edges, by how much in all, and what share of the whole that is."
+            "Variables with most change first: how many edges each has, the",
+            "sum of their sizes, and what share of all edges that is."
         )),
         report_table(variable_table(found$table[found$shown, ]),
                      "Variables with an edge that is shown",

@@ -400,6 +400,9 @@ test_that("the observations behind an edge go with it, if there are any", {
     expect_null(report_evidence(light, report_edges(light), graph))
     expect_match(say_evidence(light, NULL), "does not carry its samples")
     expect_match(page_of(light), "does not carry its samples")
+    # Other methods have no setting that would keep them.
+    other <- moment_path(pair$x, pair$y, nlambda = 3)
+    expect_no_match(say_evidence(other, NULL), "keep_samples")
     # By ranks where the features are, and with words where values were coded.
     ranks <- kliep_select(pair$x, pair$y, nlambda = 6, folds = 3,
                           features = feat_nonparanormal())
