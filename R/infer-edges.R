@@ -130,11 +130,11 @@
 #' score in a logistic regression (see above) on the products of the edges that
 #' changed, and on all features of edges that this test has already found,
 #' strongest first; each of these is tested with its own features left out. The
-#' null distribution comes from the same number of shuffles. Where they suggest a
-#' change, each of 19 shuffles (more if `fdr` is below 0.1) is ranked again, as
-#' both samples are, and has to confirm it: where all variables of an observation
-#' are large together, as in a t distribution, terms of ranks vary more than those
-#' of shuffled scores.
+#' null distribution comes from the same number of shuffles. Where they suggest
+#' a change, 19 shuffles (more if `fdr` is below 0.1) are ranked again, as both
+#' samples are, and have to confirm it: where all variables of an observation
+#' are large together, as in a t distribution, terms of ranks vary more than
+#' those of shuffled scores.
 #'
 #' With ranks within each sample, a change of one edge alters the margins of its
 #' variables, and so its unchanged neighbours may look changed; with ranks over

@@ -34,7 +34,10 @@
 #' number of observations and at most 10, and both are averaged. The divisions
 #' are irregular, but follow from the observations alone: neither a seed nor the
 #' order of rows makes a difference to the choice. With `repeats` they are drawn
-#' at random. Held-out observations are standardised by the means and variances
+#' at random. Other observations do make a difference: with few of them, one
+#' more or less changes many of the edges (`make bench ONLY=features` in the
+#' source tree leaves arrays out). [kliep_infer()] says which edges can be
+#' relied on. Held-out observations are standardised by the means and variances
 #' of the others. With `criterion = "holdout"` the score is computed on `newx`
 #' and `newy`, and its standard error over their observations.
 #'
@@ -233,8 +236,8 @@ ends_best <- function(path, scores) {
         best == length(path$lambda2) && scores$score[best] > 0
 }
 
-# The one with the fewest coefficients for each edge, which stands for no change;
-# none among those of other methods.
+# The one with the fewest coefficients for each edge, which stands for no
+# change; none among those of other methods.
 simplest_candidate <- function(paths) {
     which.min(vapply(paths, candidate_terms, 1))
 }

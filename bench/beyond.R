@@ -4,8 +4,8 @@
 # Finished runs are kept here, as those of the calibration are.
 beyond_folder <- file.path("build", "beyond")
 
-# The test was made on seeds from 9800 to 9863, and the null of shuffles that are
-# ranked again after runs from 9900 and on 30000 to 30023; these are others.
+# The test was made on seeds from 9800 to 9863, and the null of shuffles that
+# are ranked again after runs from 9900 and on 30000 to 30023; these are others.
 beyond_seeds <- 40000L
 
 bench_beyond <- function(settings = beyond_settings()) {
@@ -107,8 +107,8 @@ beyond_row <- function(row) {
 
 # What is there to find where rows have a multivariate t distribution and one
 # correlation of two changes its sign: how far the test of an edge, given the
-# product of the edge that changes, is from its mean without a change, in squared
-# standard errors of 400 + 400 observations.
+# product of the edge that changes, is from its mean without a change, in
+# squared standard errors of 400 + 400 observations.
 heavy_truth_row <- function(n = 1e5, d = 6L) {
     network <- diag(d)
     network[cbind(c(1:4), c(2, 1, 4, 3))] <- 0.3
