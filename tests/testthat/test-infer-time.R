@@ -150,7 +150,7 @@ test_that("what is found in the place of a change does not stay", {
     missed$found <- every == beside
     expect_lt(missed$p_value[beside], 0.01)
     expect_true(true %in% rivals_of(beside, missed, model))
-    held <- hold_against_rivals(missed, given, model)
+    held <- hold_in_doubt(missed, given, model)
     expect_gt(held$p_value[beside], 0.05)
     expect_lt(held$z[beside], missed$z[beside])
     expect_identical(held$p_value[-beside], missed$p_value[-beside])
@@ -159,10 +159,20 @@ test_that("what is found in the place of a change does not stay", {
     right$found <- every == true
     right$p_value[beside] <- 0.04
     expect_true(beside %in% rivals_of(true, right, model))
-    held <- hold_against_rivals(right, given, model)
+    held <- hold_in_doubt(right, given, model)
     expect_lt(held$p_value[true], 0.001)
+    # Nor does an edge that was found beside others stay that is none alone.
+    chance <- test(pair_from_index(c(true, beside)))
+    chance$p_value[beside] <- 1e-4
+    chance$found <- every == beside
+    alone <- test(pair_from_index(beside))
+    chance$support <- pair_from_index(c(beside, 28L))
+    expect_equal(hold_in_doubt(chance, given, model)$p_value[beside],
+                 max(alone$p_value[beside],
+                     test(rbind(chance$support,
+                                pair_from_index(true)))$p_value[beside]))
     right$found[] <- FALSE
-    expect_identical(hold_against_rivals(right, given, model), right)
+    expect_identical(hold_in_doubt(right, given, model), right)
 })
 
 test_that("drifting means and variances are removed, and reported", {
