@@ -523,10 +523,21 @@ format.kliep_time <- function(x, ...) {
         paste0("  dependence products keep ", format(round(x$persistence, 2L)),
                " from row to row: worth ", format(round(x$effective)),
                " independent rows"),
-        paste0("  bandwidth  ", format(x$bandwidth, digits = 3L),
-               "; rates per ", format(x$per, digits = 3L), " of time"),
+        paste0("  bandwidth  ", say_span(x$bandwidth, x$time),
+               "; rates per ", say_span(x$per, x$time)),
         paste0("  any change p = ", format(x$global$p_value, digits = 2L))
     )
+}
+
+# A length of time in words: dates count days and times of day seconds, of which
+# larger units are made.
+say_span <- function(length, time, digits = 3L) {
+    number <- function(value) format(value, digits = digits)
+    if (inherits(time, "Date")) return(paste(number(length), "days"))
+    if (!inherits(time, "POSIXct")) return(paste(number(length), "of time"))
+    seconds <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)
+    unit <- c(which(length >= 2 * seconds), 4L)[1L]
+    paste(number(length / seconds[[unit]]), names(seconds)[unit])
 }
 
 #' @export

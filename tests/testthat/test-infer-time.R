@@ -466,6 +466,26 @@ test_that("a drift has the methods of a result", {
     expect_s3_class(autoplot(none), "ggplot")
 })
 
+test_that("spans of time have their units", {
+    found <- found_drift()
+    expect_match(format(found), "rates per 365 days", all = FALSE)
+    day <- as.POSIXct("2024-03-01", tz = "UTC")
+    expect_identical(say_span(5400, day), "90 minutes")
+    expect_identical(say_span(36000, day), "10 hours")
+    expect_identical(say_span(86400 * 30, day), "30 days")
+    expect_identical(say_span(0.5, day), "0.5 seconds")
+    expect_identical(say_span(0.25, 1), "0.25 of time")
+})
+
+test_that("graphs show the time at which most changes", {
+    found <- found_drift()
+    peak <- found$total$time[which.max(found$total$rate)]
+    shown <- chosen_times(found, NULL)
+    expect_true(peak %in% shown)
+    expect_false(is.unsorted(shown))
+    expect_length(shown, 4L)
+})
+
 test_that("seeds decide", {
     drifting <- withr::with_seed(1, sim_drift(d = 4, n = 200, n_changed = 1))
     run <- function() {
