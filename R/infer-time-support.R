@@ -127,11 +127,11 @@ time_support <- function(model, windows, null, level) {
 # ---- doubtful edges --------------------------------------------------------
 
 # Where changes are hardly larger than their errors, a support lacks some of
-# them, and has other edges by chance: an unchanged edge is found in the place of
-# a change beside it, or by what the chance edges leave. So what is found has the
-# largest of its p-values given the support, given the support with the rivals of
-# what is found, and given nothing but the other edges found. An edge that does
-# change loses little by that.
+# them, and has other edges by chance: an unchanged edge is found in the place
+# of a change beside it, or by what the chance edges leave. So what is found has
+# the largest of its p-values given the support, given the support with the
+# rivals of what is found, and given nothing but the other edges found. An edge
+# that does change loses little by that.
 hold_in_doubt <- function(chosen, given, model) {
     found <- which(chosen$found)
     inside <- edge_number(chosen$support)
