@@ -121,25 +121,30 @@ time_support <- function(model, windows, null, level) {
     given <- list(most = most, test = test, pairs = pair_from_index,
                   bulk = TRUE)
     chosen <- choose_support(given, time_path(model, windows, most), null)
-    hold_against_rivals(chosen, given, model)
+    hold_in_doubt(chosen, given, model)
 }
 
-# ---- rivals ----------------------------------------------------------------
+# ---- doubtful edges --------------------------------------------------------
 
-# Where changes are hardly larger than their errors, a change may be missing
-# from the support, and an unchanged edge beside it be found in its place. So
-# what is found has to be found beside its rivals, too: it has the larger of its
-# p-values given the support and given the support with them. An edge that does
-# change loses little by that, and one that only inherits has nothing left.
-hold_against_rivals <- function(chosen, given, model) {
+# Where changes are hardly larger than their errors, a support lacks some of
+# them, and has other edges by chance: an unchanged edge is found in the place
+# of a change beside it, or by what the chance edges leave. So what is found has
+# the largest of its p-values given the support, given the support with the
+# rivals of what is found, and given nothing but the other edges found. An edge
+# that does change loses little by that.
+hold_in_doubt <- function(chosen, given, model) {
     found <- which(chosen$found)
+    inside <- edge_number(chosen$support)
     rivals <- rivals_of(found, chosen, model)
-    if (length(rivals) == 0L) return(chosen)
-    beside <- given$test(rbind(chosen$support, given$pairs(rivals)))
-    if (is.null(beside)) return(chosen)
-    weaker <- found[beside$p_value[found] > chosen$p_value[found]]
-    for (part in c("z", "p_value")) {
-        chosen[[part]][weaker] <- beside[[part]][weaker]
+    supports <- list(if (length(rivals) > 0L) union(inside, rivals),
+                     if (!all(inside %in% found)) found)
+    for (support in Filter(length, supports)) {
+        other <- given$test(given$pairs(support))
+        if (is.null(other)) next
+        weaker <- found[other$p_value[found] > chosen$p_value[found]]
+        for (part in c("z", "p_value")) {
+            chosen[[part]][weaker] <- other[[part]][weaker]
+        }
     }
     chosen
 }

@@ -51,11 +51,12 @@
 #'    support, its equations are solved in every window, and every other edge is
 #'    tested by the residual of its own equation, as in [kliep_infer()]. The
 #'    support grows until nothing is found outside, or the bulk of all
-#'    statistics has the distribution of the null. If a change is missing from
-#'    the support, an unchanged edge beside it may be found in its place.
-#'    Therefore, an edge that is found has the larger of two p-values: given the
-#'    support, and given the support with the rivals of the edge, which are
-#'    edges with a p-value below 0.05 whose change would show in its equation.
+#'    statistics has the distribution of the null. A support may lack changes,
+#'    and have other edges by chance, so an unchanged edge may be found in the
+#'    place of a change beside it. Therefore, an edge that is found has the
+#'    largest of three p-values: given the support; given the support with its
+#'    rivals, edges with a p-value below 0.05 whose change would show in the
+#'    equation of one that is found; and given the other edges found alone.
 #' 4. Rows that follow each other may depend on each other. Rows are summed over
 #'    blocks, and what one row predicts of the next is carried over the ends of
 #'    the blocks: with \eqn{m} the products of an edge and \eqn{a} their
@@ -522,10 +523,21 @@ format.kliep_time <- function(x, ...) {
         paste0("  dependence products keep ", format(round(x$persistence, 2L)),
                " from row to row: worth ", format(round(x$effective)),
                " independent rows"),
-        paste0("  bandwidth  ", format(x$bandwidth, digits = 3L),
-               "; rates per ", format(x$per, digits = 3L), " of time"),
+        paste0("  bandwidth  ", say_span(x$bandwidth, x$time),
+               "; rates per ", say_span(x$per, x$time)),
         paste0("  any change p = ", format(x$global$p_value, digits = 2L))
     )
+}
+
+# A length of time in words: dates count days and times of day seconds, of which
+# larger units are made.
+say_span <- function(length, time, digits = 3L) {
+    number <- function(value) format(value, digits = digits)
+    if (inherits(time, "Date")) return(paste(number(length), "days"))
+    if (!inherits(time, "POSIXct")) return(paste(number(length), "of time"))
+    seconds <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)
+    unit <- c(which(length >= 2 * seconds), 4L)[1L]
+    paste(number(length / seconds[[unit]]), names(seconds)[unit])
 }
 
 #' @export

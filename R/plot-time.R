@@ -54,7 +54,8 @@ drift_graphs <- function(object, times, vertices, label) {
 #' @param type What to draw.
 #' @param max_edges The most edges of a heat map (`NULL` is 60) or of curves
 #'   (`NULL` is 12): those with the smallest p-values.
-#' @param times For graphs, the times to draw; `NULL` takes four, evenly spaced.
+#' @param times For graphs, the times to draw; `NULL` takes four, evenly spaced
+#'   but for the one at which the total rate is largest.
 #' @param vertices,label As for [`plot()`][autoplot.change_path] of a path.
 #' @param ... For `plot()`, passed to `autoplot()`; otherwise must be empty.
 #' @return A `ggplot` object; `plot()` also draws it.
@@ -92,6 +93,9 @@ chosen_times <- function(object, times) {
     if (length(known) == 0L) return(known)
     if (is.null(times)) {
         at <- round(seq(1, length(known), length.out = min(4L, length(known))))
+        # One of them is where most changes.
+        peak <- which.max(object$total$rate)
+        at[which.min(abs(at - peak))] <- peak
         return(known[at])
     }
     # What cannot be taken apart is refused as a whole.

@@ -231,8 +231,9 @@ drift_settings <- function(fit) {
         "worth as many independent observations" =
             format(round(fit$effective)),
         "shuffles" = number(fit$n_perm),
-        "half the width of the windows of curves" = number(fit$bandwidth),
-        "rates are per" = paste(number(fit$per), "of time")
+        "half the width of the windows of curves" =
+            say_span(fit$bandwidth, fit$time, 4L),
+        "rates are per" = say_span(fit$per, fit$time, 4L)
     )
 }
 

@@ -150,7 +150,7 @@ test_that("what is found in the place of a change does not stay", {
     missed$found <- every == beside
     expect_lt(missed$p_value[beside], 0.01)
     expect_true(true %in% rivals_of(beside, missed, model))
-    held <- hold_against_rivals(missed, given, model)
+    held <- hold_in_doubt(missed, given, model)
     expect_gt(held$p_value[beside], 0.05)
     expect_lt(held$z[beside], missed$z[beside])
     expect_identical(held$p_value[-beside], missed$p_value[-beside])
@@ -159,10 +159,20 @@ test_that("what is found in the place of a change does not stay", {
     right$found <- every == true
     right$p_value[beside] <- 0.04
     expect_true(beside %in% rivals_of(true, right, model))
-    held <- hold_against_rivals(right, given, model)
+    held <- hold_in_doubt(right, given, model)
     expect_lt(held$p_value[true], 0.001)
+    # Nor does an edge that was found beside others stay that is none alone.
+    chance <- test(pair_from_index(c(true, beside)))
+    chance$p_value[beside] <- 1e-4
+    chance$found <- every == beside
+    alone <- test(pair_from_index(beside))
+    chance$support <- pair_from_index(c(beside, 28L))
+    expect_equal(hold_in_doubt(chance, given, model)$p_value[beside],
+                 max(alone$p_value[beside],
+                     test(rbind(chance$support,
+                                pair_from_index(true)))$p_value[beside]))
     right$found[] <- FALSE
-    expect_identical(hold_against_rivals(right, given, model), right)
+    expect_identical(hold_in_doubt(right, given, model), right)
 })
 
 test_that("drifting means and variances are removed, and reported", {
@@ -454,6 +464,26 @@ test_that("a drift has the methods of a result", {
     none$rates <- none$rates[0, ]
     none$spans <- none$spans[0, ]
     expect_s3_class(autoplot(none), "ggplot")
+})
+
+test_that("spans of time have their units", {
+    found <- found_drift()
+    expect_match(format(found), "rates per 365 days", all = FALSE)
+    day <- as.POSIXct("2024-03-01", tz = "UTC")
+    expect_identical(say_span(5400, day), "90 minutes")
+    expect_identical(say_span(36000, day), "10 hours")
+    expect_identical(say_span(86400 * 30, day), "30 days")
+    expect_identical(say_span(0.5, day), "0.5 seconds")
+    expect_identical(say_span(0.25, 1), "0.25 of time")
+})
+
+test_that("graphs show the time at which most changes", {
+    found <- found_drift()
+    peak <- found$total$time[which.max(found$total$rate)]
+    shown <- chosen_times(found, NULL)
+    expect_true(peak %in% shown)
+    expect_false(is.unsorted(shown))
+    expect_length(shown, 4L)
 })
 
 test_that("seeds decide", {
