@@ -78,7 +78,7 @@ names_apart <- function(layer) {
 # ggrepel numbers what belongs to a name: "textrepelgrob3" are its letters,
 # "textrepelgrob3-..." the white around them, "segmentrepelgrob3" its line.
 #' @importFrom grid makeContent
-#' @exportS3Method grid::makeContent
+#' @export
 makeContent.names_apart <- function(x) {
     x <- NextMethod()
     parts <- names(x$children)
