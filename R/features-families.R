@@ -152,7 +152,9 @@ feat_nonparanormal <- function(power = NULL) {
 #' variables weighs most, \eqn{p_2 p_2} 0.64 of it and \eqn{p_1 p_3} 0.41. The
 #' weights were found on [sim_genes()], [sim_diamond()] and [sim_gaussian()];
 #' `make bench ONLY=features` in the source tree judges them on other samples
-#' and generators. A variable with no more values than
+#' and generators: no worse than powers on any, as good as [feat_nonparanormal()]
+#' on networks of 13 genes, and behind it with 50 genes and on monotone
+#' transforms of Gaussian data. A variable with no more values than
 #' the degree has fewer polynomials, and zero in the place of the others.
 #'
 #' Coefficients are those of the weighted polynomials, and called
