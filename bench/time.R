@@ -99,7 +99,7 @@ time_settings <- function() {
     table <- rbind(shapes(), shapes(persistence = 0.6),
                    pair(persistence = 0.3), pair(persistence = 0.8), spins(),
                    spins(persistence = 0.5), pair(d = 20, n = 500),
-                   pair(d = 20, n = 2000))
+                   pair(d = 20, n = 2000, runs = 50L))
     name <- paste0(table$family, " ", table$shape, ", d = ", table$d, ", n = ",
                    table$n, ifelse(table$persistence > 0,
                                    paste(", persistence", table$persistence),
