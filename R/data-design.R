@@ -127,19 +127,23 @@ plain_column <- function(column) {
 }
 
 check_adjust <- function(adjust) {
-    if (inherits(adjust, "formula") && length(adjust) == 2L &&
-        length(all.vars(adjust)) > 0L && !"." %in% all.vars(adjust)) {
-        return(invisible())
-    }
+    formula <- inherits(adjust, "formula")
+    if (formula && names_covariates(adjust)) return(invisible())
+    got <- if (formula) paste0("`", paste(deparse(adjust), collapse = " "), "`")
+    vector <- is.atomic(adjust) && length(adjust) > 1L
     stop_kliep(
         "design",
         paste0("`adjust` must be a formula without a left side, or a data ",
-               "frame: got ", if (inherits(adjust, "formula"))
-                   paste0("`", paste(deparse(adjust), collapse = " "), "`")
-               else describe(adjust), "."),
-        hint = if (is.atomic(adjust) && length(adjust) > 1L)
-            "Such as `data.frame(age)`." else "Such as `~ batch + age`."
+               "frame: got ", if (formula) got else describe(adjust), "."),
+        hint = paste0("Such as `", if (vector) "data.frame(age)" else
+            "~ batch + age", "`.")
     )
+}
+
+# A right side alone, with variables by name.
+names_covariates <- function(formula) {
+    named <- all.vars(formula)
+    length(formula) == 2L && length(named) > 0L && !"." %in% named
 }
 
 # One value only makes no covariate, and no contrasts either.
@@ -375,6 +379,13 @@ stop_torn <- function(label, strata, what) {
 # A result says what it was adjusted for, and what changes places.
 format_design <- function(x) describe_design(x$samples$design)
 
+describe_adjust <- function(adjust, counts) {
+    paste0("adjusted for ", adjust$called, if (adjust$common) " in common",
+           if (counts) paste0(", which costs ",
+                              paste(adjust$lost, collapse = " + "),
+                              " observations"))
+}
+
 # Without `counts` it is that of several comparisons.
 describe_design <- function(design, counts = TRUE) {
     if (is.null(design)) return(NULL)
@@ -383,20 +394,15 @@ describe_design <- function(design, counts = TRUE) {
                if (nzchar(part$called)) paste0(" (", part$called, ")"))
     }
     both <- function(part) paste(n_distinct(part$x), "+", n_distinct(part$y))
+    pooled <- function(pool) {
+        each <- if (counts)
+            paste("of", paste(lengths(pool$sizes), collapse = " + "), "units")
+        else "unit"
+        paste("the", pool$how, "of each", called(each, pool))
+    }
     paste0("  design     ", paste(c(
-        if (!is.null(design$adjust)) paste0(
-            "adjusted for ", design$adjust$called,
-            if (design$adjust$common) " in common", if (counts) paste0(
-                ", which costs ", paste(design$adjust$lost, collapse = " + "),
-                " observations"
-            )
-        ),
-        if (!is.null(design$pool)) paste0(
-            "the ", design$pool$how, " of each ", if (counts)
-                paste("of", paste(lengths(design$pool$sizes), collapse = " + "),
-                      ""),
-            called(if (counts) "units" else "unit", design$pool)
-        ),
+        if (!is.null(design$adjust)) describe_adjust(design$adjust, counts),
+        if (!is.null(design$pool)) pooled(design$pool),
         if (!is.null(design$strata)) called("strata", design$strata,
                                             n_distinct(design$strata$x)),
         if (!is.null(design$unit)) called("units", design$unit,

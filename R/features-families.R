@@ -152,10 +152,10 @@ feat_nonparanormal <- function(power = NULL) {
 #' variables weighs most, \eqn{p_2 p_2} 0.64 of it and \eqn{p_1 p_3} 0.41. The
 #' weights were found on [sim_genes()], [sim_diamond()] and [sim_gaussian()];
 #' `make bench ONLY=features` in the source tree judges them on other samples
-#' and generators: no worse than powers on any, as good as [feat_nonparanormal()]
-#' on networks of 13 genes, and behind it with 50 genes and on monotone
-#' transforms of Gaussian data. A variable with no more values than
-#' the degree has fewer polynomials, and zero in the place of the others.
+#' and generators: no worse than powers on any, as good as
+#' [feat_nonparanormal()] on networks of 13 genes, and behind it with 50 genes
+#' and on monotone transforms of Gaussian data. A variable with no more values
+#' than the degree has fewer polynomials, and zero in the place of the others.
 #'
 #' Coefficients are those of the weighted polynomials, and called
 #' `p2(A)*p1(B)` where the raw ones are `A^2*B`. Every resample has its own

@@ -114,9 +114,7 @@ random_p <- function(fit, sets, n_random) {
 # A named list of the variables that each set has in the data.
 check_sets <- function(sets, variables, min_size) {
     if (is_string(sets)) sets <- read_gmt(sets)
-    sound <- is.list(sets) && length(sets) > 0L && !is.null(names(sets)) &&
-        all(nzchar(names(sets))) && all(vapply(sets, is.character, NA))
-    if (!sound) {
+    if (!are_sets(sets)) {
         stop_kliep(
             "sets",
             paste0("`sets` must be a named list of names of variables, or a ",
@@ -125,14 +123,10 @@ check_sets <- function(sets, variables, min_size) {
     }
     sets <- lapply(sets, intersect, x = variables)
     few <- lengths(sets) < min_size
-    if (any(few) && !all(few)) {
-        inform_kliep("sets", paste0(
-            count_of(sum(few), "set"), " with fewer than ", min_size,
-            " of the variables", if (sum(few) == 1L) " is" else " are",
-            " left out: ", name_some(names(sets)[few]), "."
-        ))
+    if (!all(few)) {
+        if (any(few)) say_left_out(names(sets)[few], min_size)
+        return(sets[!few])
     }
-    if (!all(few)) return(sets[!few])
     stop_kliep(
         "sets",
         paste0("None of ", count_of(length(sets), "set"), " has ",
@@ -140,6 +134,19 @@ check_sets <- function(sets, variables, min_size) {
                ", such as ", name_some(variables, 3L), "."),
         hint = "Are the names of the same kind?"
     )
+}
+
+are_sets <- function(sets) {
+    is.list(sets) && length(sets) > 0L && !is.null(names(sets)) &&
+        all(nzchar(names(sets))) && all(vapply(sets, is.character, NA))
+}
+
+say_left_out <- function(names, min_size) {
+    inform_kliep("sets", paste0(
+        count_of(length(names), "set"), " with fewer than ", min_size,
+        " of the variables", if (length(names) == 1L) " is" else " are",
+        " left out: ", name_some(names), "."
+    ))
 }
 
 read_gmt <- function(path) {

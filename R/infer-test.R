@@ -60,8 +60,8 @@
 #' Scores are computed from the largest `lambda2` downwards, for all folds
 #' together, until one is more than half of log 2 below the best so far. Log 2
 #' is the most that a ratio can gain, and no change scores 0. Smaller `lambda2`,
-#' at which a fit takes longest, are never chosen. The choice on the data follows
-#' the same rule, whose scores are shown for all `lambda2`. `make bench
+#' at which a fit takes longest, are never chosen. The choice on the data
+#' follows the same rule, whose scores are shown for all `lambda2`. `make bench
 #' ONLY=resample` in the source tree counts how often all scores would have led
 #' to another choice.
 #'

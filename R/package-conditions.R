@@ -29,10 +29,12 @@ kliep_condition <- function(type, class, message, hint, call) {
 # Work on several parts of the same observations says the same thing once.
 say_once <- function(work) {
     said <- character()
-    once <- function(restart) function(condition) {
-        text <- conditionMessage(condition)
-        if (text %in% said) invokeRestart(restart)
-        said <<- c(said, text)
+    once <- function(restart) {
+        function(condition) {
+            text <- conditionMessage(condition)
+            if (text %in% said) invokeRestart(restart)
+            said <<- c(said, text)
+        }
     }
     withCallingHandlers(work, kliep_message = once("muffleMessage"),
                         kliep_warning = once("muffleWarning"))

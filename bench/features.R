@@ -282,9 +282,10 @@ generator_rows <- function(table) {
 }
 
 # Where a regulation changes, the level of its target does, and with it the
-# slope of whatever this regulates, which saturates. So edges of genes that count
-# as false may well have changed: the share of them whose partial correlation of
-# normal scores differs by more than .1 in 20,000 further observations.
+# slope of whatever this regulates, which saturates. So edges of genes that
+# count as false may well have changed: the share of them whose partial
+# correlation of normal scores differs by more than .1 in 20,000 further
+# observations.
 unchanged_genes <- function(runs, first) {
     real <- vapply(first - 1L + seq_len(runs), function(seed) {
         pair <- with_seed(seed, sim_genes(n = 200))

@@ -61,7 +61,7 @@ scipy_path <- function(d, n) {
             c(file.path("bench", "dual_scipy.py"), file, n, 0.1,
               format(paper_grid, digits = 15)),
             stdout = TRUE,
-            env = c("OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1")
+            env = c("OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", fast_blas())
         )
         values <- as.numeric(sub(".*=", "", strsplit(output, " ")[[1L]]))
         stopifnot(values[3L] <= 1e-6)
