@@ -44,9 +44,12 @@ check_replicates_memory <- function(count, units, arg) {
 }
 
 # In bytes; NA where nobody knows. A container may have less than its host:
-# Linux keeps its limits in a folder, which other systems do not have.
+# Linux keeps its limits in a folder, which other systems do not have. The
+# function is imported: a time limit that met the loading of its package here
+# would be taken for one that does not work, and would be lost.
+#' @importFrom ps ps_system_memory
 free_memory <- function(groups = "/sys/fs/cgroup") {
-    host <- value_or(ps::ps_system_memory()$avail, NA_real_)
+    host <- value_or(ps_system_memory()$avail, NA_real_)
     group <- control_group_bytes(groups, "max") -
         control_group_bytes(groups, "current")
     free <- c(host, group)

@@ -45,8 +45,8 @@ find_group <- function(group, known, values, known_as) {
 # Values, or rows of a data frame, that are called as the observations are, in
 # the order of these. Numbers that rows have by themselves are no names.
 in_row_order <- function(value, observations) {
-    own <- if (!is.data.frame(value)) names(value) else
-        if (.row_names_info(value) > 0L) rownames(value)
+    own <- if (is.atomic(value)) names(value) else
+        if (is.data.frame(value) && .row_names_info(value) > 0L) rownames(value)
     if (is.null(own) || anyDuplicated(own) > 0L ||
         !setequal(own, observations)) {
         return(value)

@@ -97,3 +97,13 @@ test_that("a time limit is not taken for something that cannot be had", {
     expect_identical(value_or(stop("no"), "instead"), "instead")
     expect_identical(value_or(3, "instead"), 3)
 })
+
+test_that("nothing is loaded where a failure is passed over", {
+    skip_if_not_installed("callr")
+    # A time limit that met it would be lost, and a fit of hours go on.
+    loaded <- callr::r(function() {
+        loadNamespace("kliepnet")
+        isNamespaceLoaded("ps")
+    })
+    expect_true(loaded)
+})

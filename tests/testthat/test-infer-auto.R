@@ -113,6 +113,6 @@ test_that("every long step has a bar, which ends", {
 test_that("there is no penalty to give", {
     samples <- matrix(0, 3, 2)
     expect_error(kliep_auto(samples, samples, lambda = 0.1),
-                 "`kliep_path()` takes one, `lambda2`",
+                 "`kliep_path()` has one, `lambda2`",
                  class = "kliep_error_dots", fixed = TRUE)
 })

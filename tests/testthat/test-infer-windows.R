@@ -69,7 +69,10 @@ test_that("a window is what kliep_select() finds in its observations", {
             edges(expected)[c("from", "to", "weight")], ignore_attr = TRUE
         )
     }
-    expect_true(all(found$windows$lambda2 == 0.3))
+    # No change is a choice, too, with a larger one.
+    quiet <- found$windows$lambda2 > 0.3
+    expect_true(all(found$windows$lambda2[!quiet] == 0.3))
+    expect_true(all(found$windows$n_edges[quiet] == 0))
 })
 
 test_that("other methods can look through the windows, too", {
