@@ -79,6 +79,18 @@ expect_no_complaints <- function(browser) {
     expect_identical(got$asked, character())
 }
 
+# Press at a place, go 40 to the right and 20 down, and let go.
+drag <- function(browser, from) {
+    mouse(browser, "mouseMoved", from)
+    mouse(browser, "mousePressed", from)
+    for (step in 1:4) {
+        browser_call(browser, "Input.dispatchMouseEvent", type = "mouseMoved",
+                     x = from[1] + 10 * step, y = from[2] + 5 * step,
+                     button = "left", buttons = 1L)
+    }
+    mouse(browser, "mouseReleased", from + c(40, 20))
+}
+
 test_that("a page opens without an error and without a network", {
     browser <- the_browser()
     fit <- inferred()
@@ -208,14 +220,7 @@ test_that("variables are dragged, the view is zoomed", {
     }
     before <- in_graph()
     at <- middle_of(browser, node)
-    mouse(browser, "mouseMoved", at)
-    mouse(browser, "mousePressed", at)
-    for (step in 1:4) {
-        browser_call(browser, "Input.dispatchMouseEvent", type = "mouseMoved",
-                     x = at[1] + 10 * step, y = at[2] + 5 * step,
-                     button = "left", buttons = 1L)
-    }
-    mouse(browser, "mouseReleased", at + c(40, 20))
+    drag(browser, at)
     expect_lt(max(abs(in_graph() - before - c(40, 20))), 2)
     length_of <- function() {
         on_page(browser, paste0(
@@ -254,14 +259,7 @@ test_that("the whole view is dragged, and zoomed by wheel and keys", {
         ".getBoundingClientRect(); return [box.left + 8, box.top + 8]; }())"
     )))
     before <- first_edge(browser)
-    mouse(browser, "mouseMoved", corner)
-    mouse(browser, "mousePressed", corner)
-    for (step in 1:4) {
-        browser_call(browser, "Input.dispatchMouseEvent", type = "mouseMoved",
-                     x = corner[1] + 10 * step, y = corner[2] + 5 * step,
-                     button = "left", buttons = 1L)
-    }
-    mouse(browser, "mouseReleased", corner + c(40, 20))
+    drag(browser, corner)
     moved <- first_edge(browser) - before
     expect_equal(unname(moved[c("x", "y")]), c(40, 20), tolerance = 0.02)
     before <- first_edge(browser)[["long"]]
