@@ -10,7 +10,8 @@ for (file in c("rows", "runs", "timing", "machine", "python", "samples",
                "recovery", "features", "simulate", "consistency",
                "baselines", "resample", "inference", "study", "calibration",
                "beyond", "intervals", "level", "tests", "designs", "mixed",
-               "time", "load", "scaling", "refits", "users", "faults")) {
+               "time", "load", "scaling", "refits", "users", "report",
+               "faults")) {
     source(file.path("bench", paste0(file, ".R")))
 }
 source(file.path("inst", "paper", "scaling.R"))
@@ -41,6 +42,7 @@ groups <- list(
     load = bench_load,
     scaling = bench_scaling,
     users = bench_users,
+    report = bench_report,
     faults = bench_faults
 )
 

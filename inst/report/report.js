@@ -79,7 +79,11 @@
   // ---- tables --------------------------------------------------------------
 
   // A click on a head sorts, the field above searches, the button saves what is
-  // shown. `accepts` says which rows may be shown at all.
+  // shown. `accepts` says which rows may be shown at all. A browser takes a
+  // tenth of a second to lay out thousands of rows, at every move of the
+  // slider: unless a reader asks for all, only the first are drawn on screen.
+  const firstRows = 200;
+
   function Table(box) {
     const table = this;
     table.body = box.querySelector("tbody");
@@ -99,6 +103,13 @@
     table.field.addEventListener("input", function () { table.refresh(); });
     box.querySelector(".save").addEventListener("click", function () {
       save((box.id || "table") + ".csv", "text/csv", table.csv());
+    });
+    table.most = firstRows;
+    table.more = table.tally.parentNode.appendChild(
+      make("button", { type: "button", "class": "more" }));
+    table.more.addEventListener("click", function () {
+      table.most = Infinity;
+      table.refresh();
     });
     table.refresh();
   }
@@ -132,6 +143,7 @@
                      order === "descending");
     });
     this.rows.forEach(function (row) { this.body.appendChild(row); }, this);
+    this.drawFirst();
   };
 
   // Other rows in the place of these, in the order that was asked for.
@@ -161,6 +173,18 @@
     if (this.tally) {
       this.tally.textContent = this.shown().length + " of " + this.rows.length;
     }
+    this.drawFirst();
+  };
+
+  // Rows beyond the first are on paper and in what is saved, too.
+  Table.prototype.drawFirst = function () {
+    if (!this.more) return;
+    const shown = this.shown();
+    shown.forEach(function (row, i) {
+      row.classList.toggle("beyond", i >= this.most);
+    }, this);
+    this.more.hidden = shown.length <= this.most;
+    this.more.textContent = "Show all " + count(shown.length, "row");
   };
 
   Table.prototype.columns = function () {
@@ -385,6 +409,7 @@
       });
       camera = { zoom: mix(first.zoom, view.zoom), x: mix(first.x, view.x),
                  y: mix(first.y, view.y) };
+      sketch();
       drawGraph();
       if (part < 1) requestAnimationFrame(step);
     };
@@ -465,6 +490,19 @@
   function moveScene() {
     scene.setAttribute("transform", "translate(" + camera.x.toFixed(1) + "," +
       camera.y.toFixed(1) + ")");
+  }
+
+  // Smooth and dashed lines by the hundred take longer to draw than a frame
+  // lasts: while something moves, they are plain.
+  const manyLines = 300;
+  let settled = 0;
+
+  function sketch() {
+    stage.classList.toggle("moving", shownEdges().length > manyLines);
+    clearTimeout(settled);
+    settled = setTimeout(function () {
+      stage.classList.remove("moving");
+    }, 200);
   }
 
   function drawGraph() {
@@ -667,6 +705,7 @@
       node.x = near.x + 0.3 * Math.cos(node.edges[0].index);
       node.y = near.y + 0.3 * Math.sin(node.edges[0].index);
     });
+    sketch();
     drawGraph();
     clearTimeout(later);
     later = setTimeout(function () { arrange(120); }, 120);
@@ -931,6 +970,7 @@
     }
     if (!drag.moved) stage.setPointerCapture(event.pointerId);
     drag.moved = true;
+    sketch();
     const dx = at.x - drag.last.x, dy = at.y - drag.last.y;
     drag.last = at;
     if (drag.node) {
@@ -1017,6 +1057,7 @@
       return;
     }
     event.preventDefault();
+    sketch();
     zoomBy(Math.exp(-0.002 * event.deltaY), pointer(event));
   }, { passive: false });
 

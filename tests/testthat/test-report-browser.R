@@ -389,6 +389,65 @@ test_that("names at the sides of a narrow graph are whole", {
     expect_no_complaints(browser)
 })
 
+# Rows that are drawn, by the browser's own account.
+drawn_rows <- function(browser) {
+    on_page(browser, paste0(
+        "Array.from(document.querySelectorAll('#edge-table tbody tr'))",
+        ".filter(function (row) { return row.getClientRects().length; }).length"
+    ))
+}
+
+test_that("a long table draws its first rows, saves and prints all of them", {
+    browser <- the_browser()
+    withr::local_seed(4)
+    x <- matrix(rnorm(30 * 25), 30)
+    y <- matrix(rnorm(30 * 25), 30)
+    path <- moment_path(x, y, lambda2 = c(10, 1e-6))
+    open_page(browser, report_of(path, lambda2 = 1e-6))
+    expect_equal(shown_rows(browser), 300)
+    expect_equal(drawn_rows(browser), 200)
+    saved <- saved_by(browser, "#edge-table .save")
+    expect_length(readLines(saved), 301)
+    browser_call(browser, "Emulation.setEmulatedMedia", media = "print")
+    expect_equal(drawn_rows(browser), 300)
+    browser_call(browser, "Emulation.setEmulatedMedia", media = "screen")
+    expect_equal(on_page(browser, paste0(
+        "document.querySelector('#edge-table .more').textContent"
+    )), "Show all 300 rows")
+    click_on(browser, "#edge-table .more")
+    expect_equal(drawn_rows(browser), 300)
+    expect_true(on_page(browser,
+                        "document.querySelector('#edge-table .more').hidden"))
+    expect_no_complaints(browser)
+})
+
+test_that("many lines are plain while they move, and only then", {
+    browser <- the_browser()
+    withr::local_seed(5)
+    x <- matrix(rnorm(40 * 30), 40)
+    y <- matrix(rnorm(40 * 30), 40)
+    path <- moment_path(x, y, lambda2 = c(10, 1e-6))
+    open_page(browser, report_of(path, lambda2 = 1e-6))
+    dashes <- paste0(
+        "getComputedStyle(document.querySelector('#graph .in-y'))",
+        ".strokeDasharray"
+    )
+    at_rest <- on_page(browser, dashes)
+    expect_false(at_rest == "none")
+    # Read in the same task as the move, before anything can come to rest.
+    expect_equal(on_page(browser, paste0(
+        "(function () { const cut = document.getElementById('cut');",
+        "cut.dispatchEvent(new Event('input')); return ", dashes, "; }())"
+    )), "none")
+    on_page(browser, paste0(
+        "new Promise(function (done) { const look = function () {",
+        "if (document.querySelector('#graph.moving')) setTimeout(look, 20);",
+        "else done(); }; look(); })"
+    ))
+    expect_equal(on_page(browser, dashes), at_rest)
+    expect_no_complaints(browser)
+})
+
 test_that("2,000 edges and no edge are pages, too", {
     browser <- the_browser()
     withr::local_seed(3)
