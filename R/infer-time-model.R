@@ -57,8 +57,11 @@ whole_window <- function(blocks) {
 
 # What a smoother leaves, with the variance that noise has without it.
 noise_left <- function(moments, smoother) {
-    kept <- 1 - 2 * diag(smoother) + rowSums(smoother^2)
-    (moments - smoother %*% moments) / sqrt(pmax(kept, 1e-3))
+    (moments - smoother %*% moments) / noise_root(smoother)
+}
+
+noise_root <- function(smoother) {
+    sqrt(pmax(1 - 2 * diag(smoother) + rowSums(smoother^2), 1e-3))
 }
 
 # Local lines over half of the span.
@@ -93,8 +96,8 @@ block_moments <- function(values, blocks) {
 # common.
 new_gaussian_model <- function(level, free, blocks, smoother) {
     model <- list(pairs = pair_from_index(seq_len(ncol(level$products))),
-                  blocks = blocks, level = level, free = free,
-                  left = lapply(free, noise_left, smoother))
+                  blocks = blocks, smoother = smoother, level = level,
+                  free = free, left = lapply(free, noise_left, smoother))
     model$moments <- function(edges) level$products[, edges, drop = FALSE]
     model$local <- function(window) gaussian_local(model, window)
     # Rates depend on the variables of the support and of the edge alone.

@@ -149,24 +149,21 @@ over_scales <- function(maxima, offset) {
 
 # ---- the null --------------------------------------------------------------
 
-# Blocks change places in time. Without a support all of it are two products of
-# matrices: as shuffle_null(), with the offsets of the scales.
+# Blocks change places in time. Without a support all of it are a few products
+# of matrices: as shuffle_null(), with the offsets of the scales.
 time_null <- function(model, windows, n_perm, on_progress = NULL) {
-    noise <- model$local(whole_window(model$blocks))$noise
-    count <- nrow(noise)
-    slopes <- vapply(windows, `[[`, numeric(count), "slope")
+    of <- null_parts(model, windows)
     scales <- vapply(windows, `[[`, 1, "scale")
-    of <- list(noise = noise, square = noise^2, usual = colMeans(noise^2),
-               df = lapply(windows, window_freedom, noise = noise))
     maxima <- lapply(seq_len(n_perm), function(shuffle) {
         if (!is.null(on_progress)) on_progress(shuffle, n_perm)
-        scale_maxima(shuffled_z(of, slopes[sample.int(count), ,
-                                           drop = FALSE]), scales)
+        order <- sample.int(nrow(of$noise))
+        scale_maxima(shuffled_z(of, order), scales)
     })
     offset <- apply(do.call(cbind, maxima), 1L, stats::quantile, probs = 0.99,
                     names = FALSE)
-    size <- vapply(maxima, over_scales, numeric(ncol(noise)), offset = offset)
-    size <- matrix(size, ncol(noise))
+    edges <- ncol(of$noise)
+    size <- vapply(maxima, over_scales, numeric(edges), offset = offset)
+    size <- matrix(size, edges)
     observed <- over_scales(
         scale_maxima(z_given(model, windows, integer()), scales), offset
     )
@@ -176,13 +173,40 @@ time_null <- function(model, windows, n_perm, on_progress = NULL) {
          observed = c(max(observed), sum(observed^2)), offset = offset)
 }
 
-shuffled_z <- function(of, slopes) {
+null_parts <- function(model, windows) {
+    noise <- model$local(whole_window(model$blocks))$noise
+    list(noise = noise,
+         slopes = vapply(windows, `[[`, numeric(nrow(noise)), "slope"),
+         left = short_smoother(model$smoother),
+         df = lapply(windows, window_freedom, noise = noise))
+}
+
+# As many products of columns as make up a smoother to a hundredth, and the root
+# of the share of noise that it leaves of each row.
+short_smoother <- function(smoother) {
+    parts <- svd(smoother)
+    on <- seq_len(max(1L, sum(parts$d > 0.01 * parts$d[1L])))
+    list(smooth = parts$u[, on, drop = FALSE] *
+             rep(parts$d[on], each = nrow(smoother)),
+         onto = parts$v[, on, drop = FALSE], root = noise_root(smoother))
+}
+
+# z of every window (rows) and edge where block k stands in the place order[k].
+# Variances come from what a smoother leaves of the blocks in their new places,
+# as those of the series do: from blocks as they are they would be larger where
+# a slope is, and small statistics would pass for usual.
+shuffled_z <- function(of, order) {
+    slopes <- of$slopes[order, , drop = FALSE]
+    left <- of$noise - of$left$smooth[order, , drop = FALSE] %*%
+        crossprod(of$left$onto[order, , drop = FALSE], of$noise)
+    square <- (left / of$left$root[order])^2
     numerator <- crossprod(slopes, of$noise)
-    own <- crossprod(slopes^2, of$square)
+    own <- crossprod(slopes^2, square)
+    usual <- colMeans(square)
     share <- colSums(slopes^2)
     df <- numeric(length(share))
     for (at in seq_along(share)) {
-        variance <- moderate_variance(own[at, ], share[at] * of$usual,
+        variance <- moderate_variance(own[at, ], share[at] * usual,
                                       of$df[[at]])
         own[at, ] <- variance$value
         df[at] <- variance$df

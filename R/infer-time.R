@@ -309,7 +309,7 @@ check_time_shuffles <- function(n_perm, d) {
 # Block moments a few times over, and for spins the products of all rows.
 check_time_memory <- function(d, n, features) {
     rows <- if (features$family == "ising") n + 4 * most_blocks else
-        8 * most_blocks
+        10 * most_blocks
     check_memory(8 * rows * d * (d - 1) / 2 + 800 * d^2,
                  paste("Rates of all edges of", count_of(d, "variable")),
                  hint = "Use fewer variables.")
