@@ -3,7 +3,8 @@
 # rows adds to it.
 #
 # A model has `pairs`, its `blocks`, the block means of the `moments` of edges,
-# the model `among` some variables, and local(window), which returns for all
+# the `variance` that edges have in a window, by that of all blocks, the model
+# `among` some variables, and local(window), which returns for all
 # edges the `slope`; the `noise` of every block, by which it adds to a slope,
 # without what drifts; `own`, the slope that a rate of one gives its own edge;
 # against(columns), those that rates of one at these edges give all edges, and
@@ -99,6 +100,11 @@ new_gaussian_model <- function(level, free, blocks, smoother) {
                   blocks = blocks, smoother = smoother, level = level,
                   free = free, left = lapply(free, noise_left, smoother))
     model$moments <- function(edges) level$products[, edges, drop = FALSE]
+    model$variance <- function(edges, weight) {
+        at <- model$pairs[edges, ]
+        correlation_variance(block_correlations(level, at, t(weight)),
+                             block_correlations(level, at, smoother))
+    }
     model$local <- function(window) gaussian_local(model, window)
     # Rates depend on the variables of the support and of the edge alone.
     model$among <- function(variables) {
@@ -154,6 +160,28 @@ window_correlation <- function(model, weight) {
     matrix[cbind(pairs$from, pairs$to)] <- edges
     matrix[cbind(pairs$to, pairs$from)] <- edges
     list(matrix = matrix, edges = edges, scale = scale)
+}
+
+# The correlations of some edges by rows of weights.
+block_correlations <- function(level, pairs, weights) {
+    smooth <- function(part, columns) {
+        weights %*% level[[part]][, columns, drop = FALSE]
+    }
+    # Local lines may leave the range of variances.
+    scale <- pmax(smooth("squares", pairs$from), 0.1) *
+        pmax(smooth("squares", pairs$to), 0.1)
+    r <- smooth("products", edge_number(pairs)) / sqrt(scale)
+    pmin(pmax(r, -0.95), 0.95)
+}
+
+# The variance of E in a window by that of all blocks. Of a Gaussian row with
+# the correlation s, x y - r (x^2 + y^2) / 2 has the variance
+# (1 + r^2) (1 + s^2) - 4 r s.
+correlation_variance <- function(here, blocks) {
+    here <- drop(here)
+    each <- rep(here, each = nrow(blocks))
+    all <- (1 + each^2) * (1 + blocks^2) - 4 * each * blocks
+    (1 - here^2)^2 / colMeans(all)
 }
 
 # E of all rows of moments.
@@ -238,6 +266,11 @@ new_spin_model <- function(values, persistence, blocks, smoother) {
         at <- pairs[edges, ]
         rowsum(values[, at$from, drop = FALSE] * values[, at$to, drop = FALSE],
                blocks$unit) / blocks$size
+    }
+    model$variance <- function(edges, weight) {
+        moments <- model$moments(edges)
+        left <- function(weights) 1 - pmin((weights %*% moments)^2, 0.95)
+        drop(left(t(weight))) / colMeans(left(smoother))
     }
     model$local <- function(window) spin_local(model, window)
     model$among <- function(variables) {

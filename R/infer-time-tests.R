@@ -15,12 +15,15 @@ rates_given <- function(model, window, support) {
     inside <- window$inside
     smooth <- solved$project(local$noise)
     influence <- window$slope[inside] * smooth[inside, , drop = FALSE]
-    # What is pooled over all of the series, where variances do not drift.
+    # What is pooled over all of the series.
     usual <- sum(window$slope^2) * colMeans(smooth^2)
     if (length(support) > 0L) {
         bent <- solved$project(local$curvature(support, solved$rates))
         influence <- influence + window$weight[inside] * bent
         usual <- usual + sum(window$weight^2) * colMeans(bent^2)
+        # Where an edge changes, so does the variance of its moments.
+        usual[support] <- usual[support] *
+            model$variance(support, window$weight)
     }
     df <- window_freedom(window, smooth)
     serial <- serial_factor(model$lags, window, model$blocks) *
