@@ -3,17 +3,18 @@
 # rows adds to it.
 #
 # A model has `pairs`, its `blocks`, the block means of the `moments` of edges,
-# the `variance` that edges have in a window, by that of all blocks, the model
-# `among` some variables, and local(window), which returns for all
-# edges the `slope`; the `noise` of every block, by which it adds to a slope,
-# without what drifts; `own`, the slope that a rate of one gives its own edge;
-# against(columns), those that rates of one at these edges give all edges, and
-# toward(columns), those that all edges give these; hessian(columns), the
-# symmetric part that screens; and curvature(columns, rates), what the noise in
-# the moments themselves adds, for blocks inside. `smoother` is the matrix that
-# smooths the moments of blocks: what it leaves is noise. Slopes and noise are
-# those of blocks without what they have in common with the next ones, and
-# `lags` has the autocovariances of rows that this leaves.
+# variance(edges, window), up to a factor the variance of the noise of edges in
+# all blocks as far as their moments determine it, the model `among` some
+# variables, and local(window), which returns for all edges the `slope`; the
+# `noise` of every block, by which it adds to a slope, without what drifts;
+# `own`, the slope that a rate of one gives its own edge; against(columns),
+# those that rates of one at these edges give all edges, and toward(columns),
+# those that all edges give these; hessian(columns), the symmetric part that
+# screens; and curvature(columns, rates), what the noise in the moments
+# themselves adds, for blocks inside. `smoother` is the matrix that smooths the
+# moments of blocks: what it leaves is noise. Slopes and noise are those of
+# blocks without what they have in common with the next ones, and `lags` has the
+# autocovariances of rows that this leaves.
 
 # ---- windows ---------------------------------------------------------------
 
@@ -100,10 +101,10 @@ new_gaussian_model <- function(level, free, blocks, smoother) {
                   blocks = blocks, smoother = smoother, level = level,
                   free = free, left = lapply(free, noise_left, smoother))
     model$moments <- function(edges) level$products[, edges, drop = FALSE]
-    model$variance <- function(edges, weight) {
+    model$variance <- function(edges, window) {
         at <- model$pairs[edges, ]
-        correlation_variance(block_correlations(level, at, t(weight)),
-                             block_correlations(level, at, smoother))
+        noise_variance(block_correlations(level, at, t(window$weight)),
+                       block_correlations(level, at, smoother))
     }
     model$local <- function(window) gaussian_local(model, window)
     # Rates depend on the variables of the support and of the edge alone.
@@ -174,14 +175,11 @@ block_correlations <- function(level, pairs, weights) {
     pmin(pmax(r, -0.95), 0.95)
 }
 
-# The variance of E in a window by that of all blocks. Of a Gaussian row with
-# the correlation s, x y - r (x^2 + y^2) / 2 has the variance
-# (1 + r^2) (1 + s^2) - 4 r s.
-correlation_variance <- function(here, blocks) {
-    here <- drop(here)
-    each <- rep(here, each = nrow(blocks))
-    all <- (1 + each^2) * (1 + blocks^2) - 4 * each * blocks
-    (1 - here^2)^2 / colMeans(all)
+# The variance of E in all blocks (rows), of independent Gaussian rows: with the
+# correlation s, that of x y - r (x^2 + y^2) / 2 is (1 + r^2) (1 + s^2) - 4 r s.
+noise_variance <- function(here, blocks) {
+    here <- rep(here, each = nrow(blocks))
+    (1 + here^2) * (1 + blocks^2) - 4 * here * blocks
 }
 
 # E of all rows of moments.
@@ -267,10 +265,8 @@ new_spin_model <- function(values, persistence, blocks, smoother) {
         rowsum(values[, at$from, drop = FALSE] * values[, at$to, drop = FALSE],
                blocks$unit) / blocks$size
     }
-    model$variance <- function(edges, weight) {
-        moments <- model$moments(edges)
-        left <- function(weights) 1 - pmin((weights %*% moments)^2, 0.95)
-        drop(left(t(weight))) / colMeans(left(smoother))
+    model$variance <- function(edges, window) {
+        1 - pmin((smoother %*% model$moments(edges))^2, 0.95)
     }
     model$local <- function(window) spin_local(model, window)
     model$among <- function(variables) {

@@ -23,7 +23,7 @@ rates_given <- function(model, window, support) {
         usual <- usual + sum(window$weight^2) * colMeans(bent^2)
         # Where an edge changes, so does the variance of its moments.
         usual[support] <- usual[support] *
-            model$variance(support, window$weight)
+            here_by_usual(model$variance(support, window), window$slope)
     }
     df <- window_freedom(window, smooth)
     serial <- serial_factor(model$lags, window, model$blocks) *
@@ -63,6 +63,11 @@ solve_support <- function(local, support) {
 }
 
 # ---- variances -------------------------------------------------------------
+
+# The mean variance of blocks by their part in a slope, by that of all blocks.
+here_by_usual <- function(variance, slope) {
+    drop(crossprod(slope^2, variance)) / sum(slope^2) / colMeans(variance)
+}
 
 # The degrees of freedom of a variance by the blocks of the window alone, and
 # by all blocks, with the kurtosis that blocks have.
