@@ -79,11 +79,10 @@ window_freedom <- function(window, noise) {
     c(window = 2 / (share * spread), all = 2 * nrow(noise) / spread)
 }
 
-# Shuffles hold a slope against the very blocks that its variance is taken from.
 # A slope of dependent rows comes in part from what rows have in common, which
-# calm and restless stretches have in another measure, and the error of
-# variances counts as in a t-test: by the share of the variance that dependence
-# makes.
+# calm and restless stretches have in another measure, and shuffled blocks do
+# not have. The error of variances counts once more, by the share of the
+# variance that dependence makes.
 error_of_variance <- function(dependence, df) {
     1 + (1 - 1 / max(dependence, 1)) * 2 / max(df - 2, 2)
 }

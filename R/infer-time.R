@@ -68,10 +68,13 @@
 #'    differ between edges as far as both halves of the series agree. By how
 #'    much the variance in a window still exceeds that of its blocks comes from
 #'    the remaining autocovariances, pooled over up to 300 edges. Variances in a
-#'    window are moderated towards those of the series.
+#'    window are moderated towards those of the series; the variance of an edge
+#'    of the support changes with its correlation over the series, and is that of
+#'    the times of the window.
 #' 5. The statistic of an edge is its largest |z| over all windows. Narrow
 #'    windows are more numerous, and their |z| must be larger to count as much.
-#'    The null distribution comes from `n_perm` shuffles of the blocks in time.
+#'    The null distribution comes from `n_perm` shuffles of the blocks in time;
+#'    each is smoothed like the series before its variances are computed.
 #'    The shuffles also test whether anything has changed at all, by the largest
 #'    statistic and by the sum of squares; where that p-value is above `fdr`, no
 #'    edge is reported. `q_value` is adjusted by the method of Benjamini and

@@ -189,6 +189,58 @@ test_that("drifting means and variances are removed, and reported", {
     expect_gt(min(drift$mean_drift), 1.5)
 })
 
+test_that("shuffles have the variances of blocks in their new places", {
+    withr::local_seed(47)
+    n <- 300
+    values <- matrix(rnorm(4 * n), n)
+    model <- gaussian_model(values, blocks_of(n, 3))
+    windows <- test_windows(model$blocks)
+    of <- null_parts(model, windows)
+    expect_lt(ncol(of$left$onto), 25)
+    order <- sample.int(100)
+    # The same by moving the blocks, and all of the smoother.
+    moved <- of$noise
+    moved[order, ] <- of$noise
+    left <- noise_left(moved, model$smoother)
+    direct <- vapply(seq_along(windows), function(at) {
+        slope <- windows[[at]]$slope
+        variance <- moderate_variance(colSums(slope^2 * left^2),
+                                      sum(slope^2) * colMeans(left^2),
+                                      of$df[[at]])
+        z_from_t(colSums(slope * moved) / sqrt(variance$value), variance$df)
+    }, numeric(6))
+    expect_equal(shuffled_z(of, order), t(direct), tolerance = 0.02)
+})
+
+test_that("the variance of an edge that changes is that of its correlation", {
+    withr::local_seed(48)
+    n <- 1e5
+    x <- rnorm(n)
+    rest <- rnorm(n)
+    for (r in c(0, 0.6)) for (s in c(0.2, 0.7)) {
+        y <- s * x + sqrt(1 - s^2) * rest
+        expect_equal(drop(noise_variance(r, matrix(s))),
+                     var(x * y - r * (x^2 + y^2) / 2), tolerance = 0.05)
+    }
+    # After a jump of one edge its noise is smaller, and that of others is not.
+    drifting <- sim_drift(d = 5, n = 1500, n_changed = 1, change = 0.6,
+                          shape = "jump")
+    model <- prepare_series(list(values = as.matrix(drifting$series[-1]),
+                                 time = drifting$series$time),
+                            feat_gaussian(), NULL)$model
+    late <- time_window(model$blocks, 0.8, 0.2)
+    changed <- which(edge_text(data.frame(
+        from = paste0("V", model$pairs$from), to = paste0("V", model$pairs$to)
+    )) == edge_text(drifting$truth))
+    share <- here_by_usual(model$variance(1:10, late), late$slope)
+    expect_lt(share[changed], 0.75)
+    expect_gt(min(share[-changed]), 0.8)
+    # It tells what the window shows by itself.
+    square <- model$local(late)$noise[, changed]^2
+    own <- sum(late$slope^2 * square) / sum(late$slope^2) / mean(square)
+    expect_equal(share[changed], own, tolerance = 0.3)
+})
+
 test_that("what only wanders is not taken for a drift", {
     withr::local_seed(41)
     time <- seq(0, 1, length.out = 600)
