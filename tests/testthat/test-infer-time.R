@@ -238,7 +238,7 @@ test_that("the variance of an edge that changes is that of its correlation", {
     # It tells what the window shows by itself.
     square <- model$local(late)$noise[, changed]^2
     own <- sum(late$slope^2 * square) / sum(late$slope^2) / mean(square)
-    expect_equal(share[changed], own, tolerance = 0.3)
+    expect_equal(unname(share[changed]), own, tolerance = 0.3)
 })
 
 test_that("what only wanders is not taken for a drift", {
