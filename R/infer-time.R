@@ -69,8 +69,8 @@
 #'    much the variance in a window still exceeds that of its blocks comes from
 #'    the remaining autocovariances, pooled over up to 300 edges. Variances in a
 #'    window are moderated towards those of the series; the variance of an edge
-#'    of the support changes with its correlation over the series, and is that of
-#'    the times of the window.
+#'    of the support changes with its correlation over the series, and is that
+#'    of the times of the window.
 #' 5. The statistic of an edge is its largest |z| over all windows. Narrow
 #'    windows are more numerous, and their |z| must be larger to count as much.
 #'    The null distribution comes from `n_perm` shuffles of the blocks in time;
