@@ -128,7 +128,7 @@ impl Cholesky {
 }
 
 /// Copy the lower triangle to the upper one, block by block: a column is far apart in memory.
-pub fn mirror(matrix: &mut [f64], size: usize) {
+pub fn mirror<T: Copy>(matrix: &mut [T], size: usize) {
     const BLOCK: usize = 16;
     for top in (0..size).step_by(BLOCK) {
         for left in (0..=top).step_by(BLOCK) {

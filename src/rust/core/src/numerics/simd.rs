@@ -40,6 +40,15 @@ pub trait Number: Copy + Default {
     /// The sum over a register.
     fn sum<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
 
+    /// The larger of `a` and `|b|`, lane by lane.
+    fn max_size<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+
+    /// The largest of a register.
+    fn largest<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
+
+    /// In double precision.
+    fn double(self) -> f64;
+
     /// `a * b + c` rounded as the registers of `S` do it, so that no value depends on where it stands:
     /// once, where registers of four doubles and more come with it.
     fn scalar_mul_add<S: Simd>(a: Self, b: Self, c: Self) -> Self;
@@ -47,7 +56,7 @@ pub trait Number: Copy + Default {
 
 macro_rules! number {
     ($number:ty, $vector:ident, $as:ident, $as_mut:ident, $splat:ident, $add:ident, $mul_add:ident,
-     $sum:ident) => {
+     $sum:ident, $max:ident, $abs:ident, $largest:ident) => {
         impl Number for $number {
             type Vector<S: Simd> = S::$vector;
 
@@ -87,6 +96,21 @@ macro_rules! number {
             }
 
             #[inline(always)]
+            fn max_size<S: Simd>(simd: S, a: S::$vector, b: S::$vector) -> S::$vector {
+                simd.$max(a, simd.$abs(b))
+            }
+
+            #[inline(always)]
+            fn largest<S: Simd>(simd: S, vector: S::$vector) -> Self {
+                simd.$largest(vector)
+            }
+
+            #[inline(always)]
+            fn double(self) -> f64 {
+                f64::from(self)
+            }
+
+            #[inline(always)]
             fn scalar_mul_add<S: Simd>(a: Self, b: Self, c: Self) -> Self {
                 if S::F64_LANES >= 4 {
                     a.mul_add(b, c)
@@ -106,7 +130,10 @@ number!(
     splat_f64s,
     add_f64s,
     mul_add_e_f64s,
-    reduce_sum_f64s
+    reduce_sum_f64s,
+    max_f64s,
+    abs_f64s,
+    reduce_max_f64s
 );
 number!(
     f32,
@@ -116,7 +143,10 @@ number!(
     splat_f32s,
     add_f32s,
     mul_add_e_f32s,
-    reduce_sum_f32s
+    reduce_sum_f32s,
+    max_f32s,
+    abs_f32s,
+    reduce_max_f32s
 );
 
 /// `a'b`, four running sums wide so that the additions overlap.
@@ -287,15 +317,15 @@ pub fn largest<S: Simd>(simd: S, values: &[f64]) -> f64 {
 
 /// The largest size of any value.
 #[inline(always)]
-pub fn largest_size<S: Simd>(simd: S, values: &[f64]) -> f64 {
-    let (vectors, tail) = S::as_simd_f64s(values);
-    let mut tops = simd.splat_f64s(0.0);
+pub fn largest_size<S: Simd, T: Number>(simd: S, values: &[T]) -> f64 {
+    let (vectors, tail) = T::vectors::<S>(values);
+    let mut tops = T::splat(simd, T::default());
     for vector in vectors {
-        tops = simd.max_f64s(tops, simd.abs_f64s(*vector));
+        tops = T::max_size(simd, tops, *vector);
     }
-    let mut top = simd.reduce_max_f64s(tops);
+    let mut top = T::largest(simd, tops).double();
     for value in tail {
-        top = top.max(value.abs());
+        top = top.max(value.double().abs());
     }
     top
 }

@@ -5,7 +5,7 @@
 //! `ROWS x COLS` sums stays in registers, and whoever asked looks at it before the next one is
 //! made: no matrix of all products ever exists.
 
-use crate::numerics::simd::dispatch;
+use crate::numerics::simd::{dispatch, Number};
 use pulp::{as_arrays, Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -15,25 +15,63 @@ pub const ROWS: usize = 24;
 /// registers. (16 x 12 has as many sums and reads half as much again from the level-2 cache.)
 pub const COLS: usize = 8;
 
+/// Variables side by side in a left panel in single precision: as many registers.
+pub const SINGLE_ROWS: usize = 2 * ROWS;
+
 /// The sums of one tile, `ROWS` values for each of the `COLS` columns.
 pub type Tile = [f64; ROWS * COLS];
 
 /// Variables packed side by side, `WIDTH` to a panel, zeros after the last.
 #[derive(Debug)]
-pub struct Panels<const WIDTH: usize> {
+pub struct Panels<const WIDTH: usize, T = f64> {
     depth: usize,
     count: usize,
     /// Where the first panel starts in `values`: a register's load must not straddle cache lines.
     start: usize,
-    values: Vec<f64>,
+    values: Vec<T>,
 }
 
-/// Doubles in a cache line.
-const LINE: usize = 8;
+/// Bytes in a cache line.
+const LINE: usize = 64;
 
 /// How many values into a buffer its first whole cache line starts.
-fn line_start(buffer: &[f64]) -> usize {
-    (LINE - buffer.as_ptr() as usize / size_of::<f64>() % LINE) % LINE
+fn line_start<T>(buffer: &[T]) -> usize {
+    (LINE - buffer.as_ptr() as usize % LINE) % LINE / size_of::<T>()
+}
+
+impl<const WIDTH: usize, T: Copy + Default + Send + Sync> Panels<WIDTH, T> {
+    /// Make the panels, each filled by `fill(first variable, how many, panel)`.
+    pub fn build(count: usize, depth: usize, fill: impl Fn(usize, usize, &mut [T]) + Sync) -> Self {
+        let panels = count.div_ceil(WIDTH);
+        let mut values = vec![T::default(); panels * depth * WIDTH + LINE / size_of::<T>()];
+        let start = line_start(&values);
+        let body = &mut values[start..start + panels * depth * WIDTH];
+        body.par_chunks_mut((depth * WIDTH).max(1)).enumerate().for_each(|(index, panel)| {
+            let first = index * WIDTH;
+            fill(first, WIDTH.min(count - first), panel);
+        });
+        Self { depth, count: panels, start, values }
+    }
+
+    /// How many values each variable has.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// How many panels there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is no panel.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The packed values of one panel.
+    pub fn panel(&self, index: usize) -> &[T] {
+        &self.values[self.start + index * self.depth * WIDTH..][..self.depth * WIDTH]
+    }
 }
 
 impl<const WIDTH: usize> Panels<WIDTH> {
@@ -73,23 +111,6 @@ impl<const WIDTH: usize> Panels<WIDTH> {
         })
     }
 
-    /// Make the panels, each filled by `fill(first variable, how many, panel)`.
-    pub fn build(
-        count: usize,
-        depth: usize,
-        fill: impl Fn(usize, usize, &mut [f64]) + Sync,
-    ) -> Self {
-        let panels = count.div_ceil(WIDTH);
-        let mut values = vec![0.0; panels * depth * WIDTH + LINE];
-        let start = line_start(&values);
-        let body = &mut values[start..start + panels * depth * WIDTH];
-        body.par_chunks_mut((depth * WIDTH).max(1)).enumerate().for_each(|(index, panel)| {
-            let first = index * WIDTH;
-            fill(first, WIDTH.min(count - first), panel);
-        });
-        Self { depth, count: panels, start, values }
-    }
-
     /// The same panels with value `k` of every variable times `weights[k]`.
     pub fn weighted(&self, weights: &[f64]) -> Self {
         Self::build(self.count * WIDTH, self.depth, |first, _, panel| {
@@ -108,33 +129,19 @@ impl<const WIDTH: usize> Panels<WIDTH> {
             panel.iter_mut().zip(source).for_each(|(slot, x)| *slot = function(*x));
         })
     }
-
-    /// How many panels there are.
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    /// Whether there is no panel.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// The packed values of one panel.
-    pub fn panel(&self, index: usize) -> &[f64] {
-        &self.values[self.start + index * self.depth * WIDTH..][..self.depth * WIDTH]
-    }
 }
 
-impl Panels<COLS> {
-    /// The same variables as a left side, all values times `scale`.
-    pub fn of_left(left: &Panels<ROWS>, scale: f64) -> Self {
-        Self::build(left.count * ROWS, left.depth, |first, _, panel| {
-            let source = left.panel(first / ROWS).chunks_exact(ROWS);
-            for (slots, values) in panel.chunks_exact_mut(COLS).zip(source) {
-                let values = &values[first % ROWS..][..COLS];
-                slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = scale * x);
-            }
-        })
+impl Panels<ROWS> {
+    /// Value k of some variables side by side, from `first` on; at most as many as are in one panel.
+    #[inline(always)]
+    pub fn values_at(&self, k: usize, first: usize) -> &[f64] {
+        &self.panel(first / ROWS)[k * ROWS..][first % ROWS..ROWS]
+    }
+
+    /// The inner product of two variables.
+    pub fn product_of(&self, u: usize, v: usize) -> f64 {
+        let values = |u: usize| self.panel(u / ROWS)[u % ROWS..].iter().step_by(ROWS);
+        values(u).zip(values(v)).map(|(a, b)| a * b).sum()
     }
 }
 
@@ -143,48 +150,67 @@ impl Panels<COLS> {
 pub fn tile<S: Simd>(simd: S, left: &[f64], right: &[f64], out: &mut Tile) {
     // The whole tile where 32 wide registers hold it, otherwise quarters of 12 x 4 sums.
     if S::F64_LANES * 3 == ROWS {
-        corner::<S, 3, COLS>(simd, left, right, 0, 0, out);
+        corner::<S, f64, ROWS, 3, COLS>(simd, left, right, 0, 0, out);
         return;
     }
     for row in [0, ROWS / 2] {
         for col in [0, COLS / 2] {
             match S::F64_LANES {
-                4 => corner::<S, 3, { COLS / 2 }>(simd, left, right, row, col, out),
-                2 => corner::<S, 6, { COLS / 2 }>(simd, left, right, row, col, out),
-                _ => corner::<S, 12, { COLS / 2 }>(simd, left, right, row, col, out),
+                4 => corner::<S, f64, ROWS, 3, { COLS / 2 }>(simd, left, right, row, col, out),
+                2 => corner::<S, f64, ROWS, 6, { COLS / 2 }>(simd, left, right, row, col, out),
+                _ => corner::<S, f64, ROWS, 12, { COLS / 2 }>(simd, left, right, row, col, out),
             }
         }
     }
 }
 
-/// `VECTORS` registers by `WIDTH` columns of a tile, from (row, col) on.
+/// The same in single precision, with twice the rows.
 #[inline(always)]
-fn corner<S: Simd, const VECTORS: usize, const WIDTH: usize>(
+fn single_tile<S: Simd>(simd: S, left: &[f32], right: &[f32], out: &mut [f32]) {
+    const R: usize = SINGLE_ROWS;
+    if S::F32_LANES * 3 == R {
+        corner::<S, f32, R, 3, COLS>(simd, left, right, 0, 0, out);
+        return;
+    }
+    for row in [0, R / 2] {
+        for col in [0, COLS / 2] {
+            match S::F32_LANES {
+                8 => corner::<S, f32, R, 3, { COLS / 2 }>(simd, left, right, row, col, out),
+                4 => corner::<S, f32, R, 6, { COLS / 2 }>(simd, left, right, row, col, out),
+                _ => corner::<S, f32, R, 24, { COLS / 2 }>(simd, left, right, row, col, out),
+            }
+        }
+    }
+}
+
+/// `VECTORS` registers by `WIDTH` columns of a tile of `HEIGHT` rows, from (row, col) on.
+#[inline(always)]
+fn corner<S: Simd, T: Number, const HEIGHT: usize, const VECTORS: usize, const WIDTH: usize>(
     simd: S,
-    left: &[f64],
-    right: &[f64],
+    left: &[T],
+    right: &[T],
     row: usize,
     col: usize,
-    out: &mut Tile,
+    out: &mut [T],
 ) {
-    let mut sums = [[simd.splat_f64s(0.0); VECTORS]; WIDTH];
-    let (left, _) = as_arrays::<ROWS, _>(left);
+    let zero = T::splat(simd, T::default());
+    let mut sums = [[zero; VECTORS]; WIDTH];
+    let (left, _) = as_arrays::<HEIGHT, _>(left);
     let (right, _) = as_arrays::<COLS, _>(right);
     for (l, r) in left.iter().zip(right) {
-        let (vectors, _) = S::as_simd_f64s(&l[row..]);
-        let mut values = [simd.splat_f64s(0.0); VECTORS];
+        let (vectors, _) = T::vectors::<S>(&l[row..]);
+        let mut values = [zero; VECTORS];
         values.copy_from_slice(&vectors[..VECTORS]);
         for (sum, factor) in sums.iter_mut().zip(&r[col..col + WIDTH]) {
-            let factor = simd.splat_f64s(*factor);
+            let factor = T::splat(simd, *factor);
             for (s, v) in sum.iter_mut().zip(&values) {
-                *s = simd.mul_add_e_f64s(*v, factor, *s);
+                *s = T::mul_add(simd, *v, factor, *s);
             }
         }
     }
     for (c, sum) in sums.iter().enumerate() {
-        let target = &mut out[(col + c) * ROWS + row..][..VECTORS * S::F64_LANES];
-        let (target, _) = S::as_mut_simd_f64s(target);
-        target.copy_from_slice(sum);
+        let (target, _) = T::vectors_mut::<S>(&mut out[(col + c) * HEIGHT + row..]);
+        target[..VECTORS].copy_from_slice(sum);
     }
 }
 
@@ -235,6 +261,47 @@ impl WithSimd for GramRows<'_> {
                     for (c, target) in row[start..start + width].iter_mut().enumerate() {
                         *target += sums[c * ROWS + r];
                     }
+                }
+            }
+        }
+    }
+}
+
+/// The same in single precision, for the rows of one left panel.
+pub fn add_single_gram_rows(
+    count: usize,
+    left: &Panels<SINGLE_ROWS, f32>,
+    right: &Panels<COLS, f32>,
+    first: usize,
+    rows: &mut [f32],
+) {
+    let left = left.panel(first / SINGLE_ROWS);
+    dispatch(SingleGramRows { count, left, right, first, rows });
+}
+
+struct SingleGramRows<'a> {
+    count: usize,
+    left: &'a [f32],
+    right: &'a Panels<COLS, f32>,
+    first: usize,
+    rows: &'a mut [f32],
+}
+
+impl WithSimd for SingleGramRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { count, left, right, first, rows } = self;
+        let mut sums = [0.0; SINGLE_ROWS * COLS];
+        let last = first + rows.len() / count;
+        for column in 0..last.div_ceil(COLS) {
+            single_tile(simd, left, right.panel(column), &mut sums);
+            let start = column * COLS;
+            let width = COLS.min(count - start);
+            for (r, row) in rows.chunks_exact_mut(count).enumerate() {
+                for (c, target) in row[start..start + width].iter_mut().enumerate() {
+                    *target += sums[c * SINGLE_ROWS + r];
                 }
             }
         }
@@ -305,16 +372,31 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "too much to interpret")]
-    fn a_left_side_serves_as_the_right_one() {
-        let (count, depth) = (53, 31);
-        let matrix = values(count, depth);
-        let variable = |u: usize| &matrix[u * depth..][..depth];
-        let left = Panels::pack(count, depth, variable, None);
-        let twice = vec![2.0; depth];
-        let right = Panels::<COLS>::pack(count, depth, variable, Some(&twice));
-        let same = Panels::of_left(&left, 2.0);
-        for index in 0..right.len() {
-            assert_eq!(same.panel(index), right.panel(index));
+    fn single_precision_adds_the_same_products_but_for_rounding() {
+        for (count, depth) in [(1, 1), (53, 31), (101, 40)] {
+            let matrix = values(count, depth);
+            let single = |first: usize, width: usize, panel: &mut [f32], side: usize| {
+                for (k, slots) in panel.chunks_exact_mut(side).enumerate() {
+                    for (u, slot) in (first..first + width).zip(slots) {
+                        *slot = matrix[u * depth + k] as f32;
+                    }
+                }
+            };
+            let left =
+                Panels::build(count, depth, |first, w, out| single(first, w, out, SINGLE_ROWS));
+            let right = Panels::build(count, depth, |first, w, out| single(first, w, out, COLS));
+            let double = Panels::pack(count, depth, |u| &matrix[u * depth..][..depth], None);
+            let mut product = vec![1.0_f32; count * count];
+            for (task, rows) in product.chunks_mut(SINGLE_ROWS * count).enumerate() {
+                add_single_gram_rows(count, &left, &right, task * SINGLE_ROWS, rows);
+            }
+            for i in 0..count {
+                for j in 0..=i {
+                    let exact = double.product_of(i, j);
+                    assert!((f64::from(product[i * count + j]) - 1.0 - exact).abs() < 1e-5);
+                    assert_eq!(double.values_at(0, i)[0], matrix[i * depth]);
+                }
+            }
         }
     }
 

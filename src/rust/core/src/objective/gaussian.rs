@@ -17,7 +17,9 @@
 use crate::features::Products;
 use crate::numerics::cholesky::{mirror, Cholesky};
 use crate::numerics::simd::{axpy, dispatch, dot};
-use crate::numerics::tiles::{add_gram, add_gram_rows, product, Panels, COLS, ROWS, TASK_ROWS};
+use crate::numerics::tiles::{
+    add_gram, add_single_gram_rows, product, Panels, COLS, ROWS, SINGLE_ROWS,
+};
 use crate::objective::loss::Loss;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -115,6 +117,24 @@ impl Moments {
         }
     }
 
+    /// The matrix of `size` variables in single precision, row by row.
+    pub fn single(&self, size: usize) -> Vec<f32> {
+        match self {
+            Self::Full(matrix) => matrix.iter().map(|value| *value as f32).collect(),
+            Self::Gram { width, rows } => {
+                let left = single_panels(size, *width, rows);
+                let right = single_panels(size, *width, rows);
+                let mut matrix = vec![0.0; size * size];
+                let tasks = matrix.par_chunks_mut((SINGLE_ROWS * size).max(1)).enumerate();
+                tasks.for_each(|(task, out)| {
+                    add_single_gram_rows(size, &left, &right, task * SINGLE_ROWS, out);
+                });
+                mirror(&mut matrix, size);
+                matrix
+            }
+        }
+    }
+
     /// Whether the matrix has yet to be computed.
     pub fn is_gram(&self) -> bool {
         matches!(self, Self::Gram { .. })
@@ -127,6 +147,21 @@ impl Moments {
             Self::Gram { width, rows } => dispatch(GramEntries { width: *width, rows, places }),
         }
     }
+}
+
+/// Rows of `width` values each, side by side.
+fn single_panels<const WIDTH: usize>(
+    count: usize,
+    width: usize,
+    rows: &[f64],
+) -> Panels<WIDTH, f32> {
+    Panels::build(count, width, |first, height, panel| {
+        for (slot, row) in rows[first * width..][..height * width].chunks_exact(width).enumerate() {
+            for (slots, value) in panel.chunks_exact_mut(WIDTH).zip(row) {
+                slots[slot] = *value as f32;
+            }
+        }
+    })
 }
 
 struct GramEntries<'a> {
@@ -310,57 +345,25 @@ impl GaussianLoss {
         at.factors.par_iter().zip(&active.roots).map(solve).collect()
     }
 
-    /// `xi` of all variables, its lower triangle in a full matrix that is overwritten. `look` is shown
-    /// some rows at a time, with the number of the first, when these are done.
-    pub fn xi<T: Send>(
-        &self,
-        active: &ActiveVariables,
+    /// `xi` of all variables where it is known among the active ones.
+    pub fn xi<'a>(
+        &'a self,
+        active: &'a ActiveVariables,
         entries: &[Entry],
         at: &Evaluation,
-        moments: &[Moments],
-        xi: &mut [f64],
-        look: impl Fn(usize, &[f64]) -> T + Sync,
-    ) -> Vec<T> {
-        let d = self.products.variables();
-        let parts: Vec<MomentsOfAll> = (0..self.terms.len())
+        moments: &'a [Moments],
+    ) -> XiOfAll<'a> {
+        let parts = (0..self.terms.len())
             .map(|k| self.moments_of_all(k, active, entries, at, &moments[k]))
             .collect();
-        let tasks = xi.par_chunks_mut((TASK_ROWS * d).max(1)).enumerate();
-        let finish = |(task, rows): (usize, &mut [f64])| {
-            let first = task * TASK_ROWS;
-            self.start_xi(&parts, first, rows);
-            for (left, right) in parts.iter().filter_map(MomentsOfAll::products) {
-                add_gram_rows(d, left, right, first, rows);
-            }
-            look(first, rows)
-        };
-        tasks.map(finish).collect()
-    }
-
-    /// Some rows of `xi`, without the products.
-    fn start_xi(&self, parts: &[MomentsOfAll], first: usize, rows: &mut [f64]) {
-        let d = self.products.variables();
-        let near_zero = parts.iter().all(MomentsOfAll::is_beside_covariance);
-        for (u, row) in (first..).zip(rows.chunks_exact_mut(d)) {
-            let row = &mut row[..=u];
-            if near_zero {
-                row.copy_from_slice(&self.at_zero[u * d..][..=u]);
-                continue;
-            }
-            row.copy_from_slice(&self.linear[u * d..][..=u]);
-            for (term, part) in self.terms.iter().zip(parts) {
-                if let Some(matrix) = part.plain(term) {
-                    subtract(term.sign, &matrix[u * d..], row);
-                }
-            }
-        }
+        XiOfAll::new(self, parts)
     }
 
     /// How the moments of term k among all variables come about.
     fn moments_of_all<'m>(
         &self,
         k: usize,
-        active: &ActiveVariables,
+        active: &'m ActiveVariables,
         entries: &[Entry],
         at: &Evaluation,
         moments: &'m Moments,
@@ -371,25 +374,23 @@ impl GaussianLoss {
         } else if matches!(active.roots[k], Root::Sample { .. }) {
             let scale = 1.0 / (term.rows.len() as f64).sqrt();
             let sample = |u: usize| &self.products.column(1, u)[term.rows.clone()];
-            let left = at.factors[k].solve_lower_panels(d, sample, scale);
-            let right = Panels::of_left(&left, -term.sign);
-            MomentsOfAll::Products { left, right }
+            MomentsOfAll::Products(at.factors[k].solve_lower_panels(d, sample, scale))
         } else if active.variables.len() == d {
             MomentsOfAll::Known(moments.full())
         } else {
-            let (left, right) = self.beside_covariance(term, active, entries, &moments.full());
-            MomentsOfAll::BesideCovariance { left, right }
+            let image = self.beside_covariance(term, active, entries, &moments.full());
+            MomentsOfAll::BesideCovariance { variables: &active.variables, image }
         }
     }
 
-    /// `-s C_J'(sE + E A_JJ E) C_J` as the product of two sides.
+    /// `(sE + E A_JJ E) C_J`: times `C_J'` it is what the moments have beside the covariance.
     fn beside_covariance(
         &self,
         term: &Term,
         active: &ActiveVariables,
         entries: &[Entry],
         moments: &[f64],
-    ) -> (Panels<ROWS>, Panels<COLS>) {
+    ) -> Vec<f64> {
         let (d, size) = (self.products.variables(), active.variables.len());
         // E A E = E (E A)'.
         let image = transposed(&times(entries, moments, size), size);
@@ -403,23 +404,20 @@ impl GaussianLoss {
         let across = |k: usize| &term.covariance[active.variables[k] * d..][..d];
         let left = Panels::pack_rows(size, size, |k| &inner[k * size..], |_| 1.0);
         let right = Panels::pack_rows(d, size, across, |_| 1.0);
-        let image = product(size, d, &left, &right);
-        let left = Panels::pack_rows(d, size, across, |_| -term.sign);
-        let right = Panels::pack_rows(d, size, |k| &image[k * d..], |_| 1.0);
-        (left, right)
+        product(size, d, &left, &right)
     }
 }
 
-/// The moments of one term among all variables. Products are minus the sign times what they stand for.
+/// The moments of one term among all variables.
 enum MomentsOfAll<'a> {
     /// Those of the sample.
     Covariance,
     /// A matrix at hand.
     Known(Cow<'a, [f64]>),
-    /// A product.
-    Products { left: Panels<ROWS>, right: Panels<COLS> },
-    /// A product beside those of the sample.
-    BesideCovariance { left: Panels<ROWS>, right: Panels<COLS> },
+    /// The inner products of these.
+    Products(Panels<ROWS>),
+    /// `C_J'` times this image of `C_J`, beside those of the sample.
+    BesideCovariance { variables: &'a [usize], image: Vec<f64> },
 }
 
 impl MomentsOfAll<'_> {
@@ -428,7 +426,7 @@ impl MomentsOfAll<'_> {
         match self {
             Self::Covariance | Self::BesideCovariance { .. } => Some(&term.covariance),
             Self::Known(matrix) => Some(matrix),
-            Self::Products { .. } => None,
+            Self::Products(_) => None,
         }
     }
 
@@ -436,14 +434,157 @@ impl MomentsOfAll<'_> {
         matches!(self, Self::Covariance | Self::BesideCovariance { .. })
     }
 
-    fn products(&self) -> Option<(&Panels<ROWS>, &Panels<COLS>)> {
+    /// How many products each of the other moments is a sum of.
+    fn depth(&self) -> usize {
         match self {
-            Self::Products { left, right } | Self::BesideCovariance { left, right } => {
-                Some((left, right))
-            }
-            Self::Covariance | Self::Known(_) => None,
+            Self::Products(side) => side.depth(),
+            Self::BesideCovariance { variables, .. } => variables.len(),
+            Self::Covariance | Self::Known(_) => 0,
         }
     }
+
+    /// One side of product k, for some variables from `first` on: as many as it has at once.
+    fn side<'b>(
+        &'b self,
+        term: &'b Term,
+        d: usize,
+        right: bool,
+        k: usize,
+        first: usize,
+    ) -> &'b [f64] {
+        match self {
+            Self::Products(side) => side.values_at(k, first),
+            Self::BesideCovariance { image, .. } if right => &image[k * d + first..][..d - first],
+            Self::BesideCovariance { variables, .. } => {
+                &term.covariance[variables[k] * d + first..][..d - first]
+            }
+            Self::Covariance | Self::Known(_) => &[],
+        }
+    }
+
+    /// One of the moments.
+    fn at(&self, term: &Term, d: usize, u: usize, v: usize) -> f64 {
+        let plain = self.plain(term).map_or(0.0, |matrix| matrix[u * d + v]);
+        plain
+            + match self {
+                Self::Products(side) => side.product_of(u, v),
+                Self::BesideCovariance { variables, image } => {
+                    let pairs = variables.iter().enumerate();
+                    pairs.map(|(k, j)| term.covariance[j * d + u] * image[k * d + v]).sum()
+                }
+                Self::Covariance | Self::Known(_) => 0.0,
+            }
+    }
+}
+
+/// `xi` of all variables: roughly, in single precision, by which nearly all factors can be told to stay
+/// out, and exactly where it matters.
+pub struct XiOfAll<'a> {
+    loss: &'a GaussianLoss,
+    parts: Vec<MomentsOfAll<'a>>,
+    /// Both sides of the products of all terms, minus their signs on the left.
+    sides: Option<(Panels<SINGLE_ROWS, f32>, Panels<COLS, f32>)>,
+    /// By how much a rough value may be off, beside its own rounding.
+    pub rounding: f64,
+}
+
+impl<'a> XiOfAll<'a> {
+    fn new(loss: &'a GaussianLoss, parts: Vec<MomentsOfAll<'a>>) -> Self {
+        let d = loss.products.variables();
+        let depth: usize = parts.iter().map(MomentsOfAll::depth).sum();
+        if depth == 0 {
+            return Self { loss, parts, sides: None, rounding: 0.0 };
+        }
+        let fill = |right: bool, side: usize, first: usize, width: usize, panel: &mut [f32]| {
+            let mut rows = panel.chunks_exact_mut(side);
+            for (term, part) in loss.terms.iter().zip(&parts) {
+                let scale = if right { 1.0 } else { -term.sign };
+                for (k, slots) in (0..part.depth()).zip(&mut rows) {
+                    let mut done = 0;
+                    while done < width {
+                        let values = part.side(term, d, right, k, first + done);
+                        for (slot, value) in slots[done..width].iter_mut().zip(values) {
+                            *slot = (scale * value) as f32;
+                        }
+                        done += values.len();
+                    }
+                }
+            }
+        };
+        let left = Panels::build(d, depth, |first, width, panel| {
+            fill(false, SINGLE_ROWS, first, width, panel);
+        });
+        let right = Panels::build(d, depth, |first, width, panel| {
+            fill(true, COLS, first, width, panel);
+        });
+        // Every product, every sum and both sides are rounded.
+        let steps = (depth + 4) as f64 * 0.5 * f64::from(f32::EPSILON);
+        let rounding = steps * largest_norm(&left) * largest_norm(&right);
+        Self { loss, parts, sides: Some((left, right)), rounding }
+    }
+
+    /// Roughly all of it: its lower triangle in a full matrix that is overwritten. `look` is shown some
+    /// rows at a time, with the number of the first, when these are done.
+    pub fn rough<T: Send>(
+        &self,
+        xi: &mut [f32],
+        look: impl Fn(usize, &[f32]) -> T + Sync,
+    ) -> Vec<T> {
+        let d = self.loss.products.variables();
+        let tasks = xi.par_chunks_mut((SINGLE_ROWS * d).max(1)).enumerate();
+        let finish = |(task, rows): (usize, &mut [f32])| {
+            let first = task * SINGLE_ROWS;
+            self.start(first, rows);
+            if let Some((left, right)) = &self.sides {
+                add_single_gram_rows(d, left, right, first, rows);
+            }
+            look(first, rows)
+        };
+        tasks.map(finish).collect()
+    }
+
+    /// Some rows, without the products.
+    fn start(&self, first: usize, rows: &mut [f32]) {
+        let GaussianLoss { products, terms, linear, at_zero } = self.loss;
+        let d = products.variables();
+        let near_zero = self.parts.iter().all(MomentsOfAll::is_beside_covariance);
+        let mut sums = vec![0.0; d];
+        for (u, row) in (first..).zip(rows.chunks_exact_mut(d)) {
+            let sums = &mut sums[..=u];
+            if near_zero {
+                sums.copy_from_slice(&at_zero[u * d..][..=u]);
+            } else {
+                sums.copy_from_slice(&linear[u * d..][..=u]);
+                for (term, part) in terms.iter().zip(&self.parts) {
+                    if let Some(matrix) = part.plain(term) {
+                        subtract(term.sign, &matrix[u * d..], sums);
+                    }
+                }
+            }
+            row.iter_mut().zip(sums).for_each(|(value, sum)| *value = *sum as f32);
+        }
+    }
+
+    /// Exactly that of two variables.
+    pub fn at(&self, u: usize, v: usize) -> f64 {
+        let d = self.loss.products.variables();
+        let terms = self.loss.terms.iter().zip(&self.parts);
+        let moments: f64 = terms.map(|(term, part)| term.sign * part.at(term, d, u, v)).sum();
+        self.loss.linear(u, v) - moments
+    }
+}
+
+/// The largest norm of any variable, rounded up.
+fn largest_norm<const WIDTH: usize>(panels: &Panels<WIDTH, f32>) -> f64 {
+    let mut largest = 0.0_f32;
+    for index in 0..panels.len() {
+        let mut squares = [0.0_f32; WIDTH];
+        for values in panels.panel(index).chunks_exact(WIDTH) {
+            squares.iter_mut().zip(values).for_each(|(square, value)| *square += value * value);
+        }
+        largest = squares.into_iter().fold(largest, f32::max);
+    }
+    1.01 * f64::from(largest).sqrt()
 }
 
 /// Subtract `sign` times the first of some values.

@@ -1,9 +1,9 @@
 //! The quadratic model of a Newton step, minimised with the penalty by coordinate descent.
 
 use crate::numerics::simd::{axpy, axpy_four, dispatch, dot_four, dot_of};
+use crate::objective::gaussian::Moments;
 use crate::objective::penalty::Penalty;
 use pulp::{Simd, WithSimd};
-use std::borrow::Cow;
 
 /// Sweeps over all coordinates before the model counts as solved well enough.
 const SWEEPS: usize = 100;
@@ -75,16 +75,17 @@ pub struct Curvature {
 }
 
 impl Curvature {
-    /// Take other `A_k` of so many variables, each full.
-    pub fn set<'m>(&mut self, size: usize, moments: impl ExactSizeIterator<Item = Cow<'m, [f64]>>) {
+    /// Take other `A_k` of so many variables.
+    pub fn set(&mut self, size: usize, moments: &[Moments]) {
         (self.size, self.terms) = (size, moments.len());
         self.stride = (size * self.terms).div_ceil(LINE) * LINE;
         self.known.clear();
         self.moments.resize(size * self.stride, 0.0);
-        for (k, a) in moments.enumerate() {
+        for (k, a) in moments.iter().enumerate() {
+            let matrix = a.single(size);
             let rows = self.moments.chunks_exact_mut(self.stride.max(1));
-            for (row, source) in rows.zip(a.chunks_exact(size.max(1))) {
-                row[k * size..][..size].iter_mut().zip(source).for_each(|(a, b)| *a = *b as f32);
+            for (row, source) in rows.zip(matrix.chunks_exact(size.max(1))) {
+                row[k * size..][..size].copy_from_slice(source);
                 row[self.terms * size..].fill(0.0);
             }
         }
@@ -464,12 +465,12 @@ mod tests {
         let penalties = vec![Penalty { lambda1: 0.1, level: 0.4 }; places.len()];
         let model = GaussianQuadratic { places: &places, xi: &xi, penalties: &penalties };
         let mut matrices = Curvature::default();
-        let full = moments();
-        matrices.set(SIZE, full.iter().map(|a| Cow::Borrowed(&a[..])));
+        let full = moments().map(Moments::Full);
+        matrices.set(SIZE, &full);
         let steepness = || {
             model.steepness(&{
                 let mut same = Curvature::default();
-                same.set(SIZE, full.iter().map(|a| Cow::Borrowed(&a[..])));
+                same.set(SIZE, &full);
                 same
             })
         };

@@ -121,12 +121,16 @@ fn value_and_gradient_are_those_of_the_formula() {
                 places.iter().zip(&theta).map(|(&(u, v), t)| Entry::new(u, v, *t)).collect();
             let active = loss.restrict_to((0..5).collect());
             let at = loss.evaluate(&active, &entries).unwrap();
-            let mut xi = vec![f64::NAN; 25];
-            loss.xi(&active, &entries, &at, &loss.moments(&active, &at), &mut xi, |_, _| ());
+            let moments = loss.moments(&active, &at);
+            let all = loss.xi(&active, &entries, &at, &moments);
+            let mut rough = vec![f32::NAN; 25];
+            all.rough(&mut rough, |_, _| ());
             let (plain_value, plain_xi) = plain(&case, &theta);
             assert!((at.value - plain_value).abs() < 1e-12);
             for (t, &(u, v)) in places.iter().enumerate() {
-                assert!((xi[u * 5 + v] - plain_xi[t]).abs() < 1e-11);
+                assert!((all.at(u, v) - plain_xi[t]).abs() < 1e-11);
+                let off = f64::from(rough[u * 5 + v]) - plain_xi[t];
+                assert!(off.abs() <= all.rounding + 1e-7 * plain_xi[t].abs());
                 // And by central differences.
                 let at = |shift: f64| {
                     let mut moved = theta.clone();
@@ -160,16 +164,18 @@ fn the_gradient_of_all_variables_comes_from_those_at_work() {
         let active = loss.restrict_to(vec![1, 4, 5, 6]);
         let at = loss.evaluate(&active, &entries).unwrap();
         let moments = loss.moments(&active, &at);
-        let mut xi = vec![f64::NAN; 49];
-        loss.xi(&active, &entries, &at, &moments, &mut xi, |_, _| ());
+        let all = loss.xi(&active, &entries, &at, &moments);
+        let mut rough = vec![f32::NAN; 49];
+        all.rough(&mut rough, |_, _| ());
         let (value, plain_xi) = plain(&case, &theta);
         assert!((at.value - value).abs() < 1e-12);
         for u in 0..7 {
             for v in 0..=u {
-                assert!(
-                    (xi[u * 7 + v] - plain_xi[factor_index(u, v)]).abs() < 1e-11,
-                    "{n} {u} {v}"
-                );
+                let plain = plain_xi[factor_index(u, v)];
+                assert!((all.at(u, v) - plain).abs() < 1e-11, "{n} {u} {v}");
+                // Single precision is off by no more than it says.
+                let off = f64::from(rough[u * 7 + v]) - plain;
+                assert!(off.abs() <= all.rounding + 1e-7 * plain.abs() && all.rounding < 1e-5);
             }
         }
     }
@@ -193,6 +199,8 @@ fn entries_of_moments_are_those_of_the_matrix() {
                 assert!((entry - full[i * 4 + j]).abs() < 1e-14);
                 assert_eq!(full[i * 4 + j], full[j * 4 + i]);
             }
+            let single = moments.single(4);
+            assert!(single.iter().zip(&*full).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-5));
         }
     }
     assert_eq!(kinds, [true, true]);

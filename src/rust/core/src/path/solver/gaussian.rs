@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 use crate::features::factors::{factor_index, factor_variables};
 use crate::features::{Coefficients, Products};
 use crate::monitor::Monitor;
-use crate::numerics::simd::{dispatch, largest_size};
-use crate::numerics::tiles::TASK_ROWS;
+use crate::numerics::simd::{dispatch, largest_size, Number};
+use crate::numerics::tiles::SINGLE_ROWS;
 use crate::objective::certificate::{Certificate, Status, Tolerance};
 use crate::objective::gaussian::{ActiveVariables, Entry, Evaluation, GaussianLoss, Moments};
 use crate::objective::penalty::{Lambda, Penalty};
@@ -30,6 +30,10 @@ const HALVINGS: usize = 60;
 
 /// Values of `xi` that are looked at together.
 const LINE: usize = 32;
+/// By what share a value in single precision may be off, generously.
+const SINGLE: f64 = 2.0 * f32::EPSILON as f64;
+/// The largest ratio is looked for among those that are roughly within this share of it.
+const ROUGHLY: f64 = 0.05;
 /// Steps with the same curvature, where a new one costs more than a gradient.
 const KEPT_STEPS: usize = 2;
 /// Variables that are kept for each that is needed, before their covariances are factored anew.
@@ -52,10 +56,13 @@ pub struct GaussianSolver {
     unpenalised: Vec<usize>,
     /// The non-zero coefficients.
     theta: Theta,
-    /// `xi` of all factors there: the lower triangle of a full matrix.
-    xi: Vec<f64>,
+    /// `xi` of all factors there, roughly: the lower triangle of a full matrix. It says which factors
+    /// may enter; whether they have to is decided by exact values.
+    xi: Vec<f32>,
     /// Factors with a large `xi` there, where they have been looked for.
     beyond: Option<Beyond>,
+    /// `xi` of the factors that decide on the certificate, in order.
+    exact: Vec<(usize, f64)>,
     /// The variables of the last working set, and what was prepared for them.
     active: Arc<ActiveVariables>,
     /// The last lambda2 of this problem, and theta at the one before it.
@@ -64,7 +71,7 @@ pub struct GaussianSolver {
     curvature: Curvature,
 }
 
-/// `|xi_t| / w_t` of all penalised factors where it is above a threshold, in order.
+/// `|xi_t| / w_t` of all penalised factors where it is above a threshold, in order; roughly.
 struct Beyond {
     threshold: f64,
     ratios: Vec<(usize, f64)>,
@@ -75,6 +82,8 @@ struct LookBeyond<'a> {
     penalty_factor: &'a PenaltyFactors,
     variables: usize,
     threshold: f64,
+    /// By how much each `xi` may be off.
+    rounding: f64,
     /// No `xi` below it is above the threshold.
     least: f64,
 }
@@ -82,27 +91,34 @@ struct LookBeyond<'a> {
 impl<'a> LookBeyond<'a> {
     fn new(penalty_factor: &'a PenaltyFactors, variables: usize, threshold: f64) -> Self {
         let least = threshold * penalty_factor.smallest();
-        Self { penalty_factor, variables, threshold, least }
+        Self { penalty_factor, variables, threshold, rounding: 0.0, least }
+    }
+
+    /// Whatever may be above the threshold, where each `xi` may be off by `rounding`.
+    fn within(self, rounding: f64) -> Self {
+        let threshold = self.threshold * (1.0 - SINGLE);
+        let least = self.least * (1.0 - SINGLE) - rounding;
+        Self { threshold, rounding, least, ..self }
     }
 
     /// Among some rows of `xi`.
-    fn among(&self, first: usize, rows: &[f64]) -> Vec<(usize, f64)> {
+    fn among<T: Number>(&self, first: usize, rows: &[T]) -> Vec<(usize, f64)> {
         dispatch(LookAmong { look: self, first, rows })
     }
 }
 
-struct LookAmong<'a> {
+struct LookAmong<'a, T> {
     look: &'a LookBeyond<'a>,
     first: usize,
-    rows: &'a [f64],
+    rows: &'a [T],
 }
 
-impl WithSimd for LookAmong<'_> {
+impl<T: Number> WithSimd for LookAmong<'_, T> {
     type Output = Vec<(usize, f64)>;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Vec<(usize, f64)> {
-        let Self { look: LookBeyond { penalty_factor, variables, threshold, least }, .. } = self;
+        let LookBeyond { penalty_factor, variables, threshold, rounding, least } = self.look;
         let mut found = Vec::new();
         for (u, row) in (self.first..).zip(self.rows.chunks_exact(*variables)) {
             for (part, values) in row[..=u].chunks(LINE).enumerate() {
@@ -111,9 +127,9 @@ impl WithSimd for LookAmong<'_> {
                     continue;
                 }
                 for (v, xi) in (part * LINE..).zip(values) {
-                    let weight = penalty_factor.of(u, v);
-                    if xi.abs() > threshold * weight && weight > 0.0 {
-                        found.push((factor_index(u, v), xi.abs() / weight));
+                    let (size, weight) = (xi.double().abs(), penalty_factor.of(u, v));
+                    if size > threshold * weight - rounding && weight > 0.0 {
+                        found.push((factor_index(u, v), size / weight));
                     }
                 }
             }
@@ -190,8 +206,9 @@ impl GaussianSolver {
             limits,
             unpenalised,
             theta: Theta::new(),
-            xi: loss.at_zero().to_vec(),
+            xi: loss.at_zero().iter().map(|xi| *xi as f32).collect(),
             beyond: None,
+            exact: Vec::new(),
             active: Arc::new(loss.restrict_to(Vec::new())),
             trend: None,
             curvature: Curvature::default(),
@@ -199,12 +216,12 @@ impl GaussianSolver {
         })
     }
 
+    /// `xi` of a factor that decides on the certificate.
     fn xi_of(&self, factor: usize) -> f64 {
-        let (u, v) = factor_variables(factor);
-        self.xi[u * self.variables + v]
+        self.exact.binary_search_by_key(&factor, |(t, _)| *t).map_or(f64::NAN, |k| self.exact[k].1)
     }
 
-    /// `|xi_t| / w_t` of the penalised factors where it is above a threshold, in order.
+    /// `|xi_t| / w_t` of the penalised factors where it is above a threshold, in order; roughly.
     fn ratios_above(&self, threshold: f64) -> Vec<(usize, f64)> {
         if let Some(Beyond { ratios, .. }) =
             self.beyond.as_ref().filter(|b| b.threshold <= threshold)
@@ -212,17 +229,17 @@ impl GaussianSolver {
             return ratios.iter().copied().filter(|(_, ratio)| *ratio > threshold).collect();
         }
         let look = LookBeyond::new(&self.problem.penalty_factor, self.variables, threshold);
-        let tasks = self.xi.par_chunks((TASK_ROWS * self.variables).max(1)).enumerate();
-        let found = tasks.map(|(task, rows)| look.among(task * TASK_ROWS, rows));
+        let tasks = self.xi.par_chunks((SINGLE_ROWS * self.variables).max(1)).enumerate();
+        let found = tasks.map(|(task, rows)| look.among(task * SINGLE_ROWS, rows));
         found.collect::<Vec<_>>().concat()
     }
 
     /// The largest `|xi_t| / w_t` of the penalised factors.
-    fn largest_ratio(&self) -> f64 {
+    fn largest_ratio<T: Number>(&self, xi: &[T]) -> f64 {
         let mut largest = 0.0;
         let mut look = LookBeyond::new(&self.problem.penalty_factor, self.variables, 0.0);
-        for (task, rows) in self.xi.chunks((TASK_ROWS * self.variables).max(1)).enumerate() {
-            let found = look.among(task * TASK_ROWS, rows);
+        for (task, rows) in xi.chunks((SINGLE_ROWS * self.variables).max(1)).enumerate() {
+            let found = look.among(task * SINGLE_ROWS, rows);
             largest = found.into_iter().map(|(_, ratio)| ratio).fold(largest, f64::max);
             // What comes later matters where it is larger.
             look = LookBeyond::new(&self.problem.penalty_factor, self.variables, largest);
@@ -326,7 +343,7 @@ impl GaussianSolver {
             }
             // Where a matrix has yet to be computed, every other step makes do with the one before.
             if iteration % KEPT_STEPS == 0 || !now.moments.iter().all(Moments::is_gram) {
-                curvature.set(size, now.moments.iter().map(Moments::full));
+                curvature.set(size, &now.moments);
             }
             let model =
                 GaussianQuadratic { places: &set.places, xi: &xi, penalties: &set.penalties };
@@ -380,22 +397,50 @@ impl GaussianSolver {
         None
     }
 
-    /// Take over the theta of a set, with its objective and `xi` of all factors, of which those above a
-    /// threshold are noted.
-    fn adopt(&mut self, set: &ActiveSet, at: Option<&Position>, threshold: f64) -> f64 {
-        let Some(at) = at else {
-            return f64::NAN;
+    /// Take over the theta of a set, and `xi` of all factors, of which those above a threshold are
+    /// noted; the objective, and the penalised factors beyond their level.
+    fn adopt(
+        &mut self,
+        set: &ActiveSet,
+        at: Option<&Position>,
+        threshold: f64,
+        level: f64,
+    ) -> (f64, Vec<(usize, f64)>) {
+        let Some(Position { evaluation, moments }) = at else {
+            return (f64::NAN, Vec::new());
         };
         let known = set.factors.iter().zip(&set.theta).filter(|(_, t)| **t != 0.0);
         self.theta = known.map(|(factor, t)| (*factor, *t)).collect();
         let entries = set.entries_of(&set.theta);
-        let look = LookBeyond::new(&self.problem.penalty_factor, self.variables, threshold);
-        let Position { evaluation, moments } = at;
-        let look = |first: usize, rows: &[f64]| look.among(first, rows);
-        let found =
-            self.loss.xi(&set.active, &entries, evaluation, moments, &mut self.xi, look).concat();
-        self.beyond = Some(Beyond { threshold, ratios: found });
-        evaluation.value + set.penalty(&set.theta)
+        let of_set = self.active_xi(set, moments);
+        let all = self.loss.xi(&set.active, &entries, evaluation, moments);
+        let penalty_factor = &self.problem.penalty_factor;
+        let look = LookBeyond::new(penalty_factor, self.variables, threshold.min(level));
+        let look = look.within(all.rounding);
+        let look = |first: usize, rows: &[f32]| look.among(first, rows);
+        let ratios = all.rough(&mut self.xi, look).concat();
+        let doubtful = |&(factor, ratio): &(usize, f64)| {
+            let (u, v) = factor_variables(factor);
+            let weight = penalty_factor.of(u, v);
+            let off = SINGLE * ratio * weight + all.rounding;
+            (ratio * weight + off > level * weight).then_some((factor, u, v, weight))
+        };
+        self.exact = set.factors.iter().copied().zip(of_set).collect();
+        let (mut more, mut above) = (Vec::new(), Vec::new());
+        for (factor, u, v, weight) in ratios.iter().filter_map(doubtful) {
+            let place = self.exact.binary_search_by_key(&factor, |(t, _)| *t);
+            let xi = place.map_or_else(|_| all.at(u, v), |place| self.exact[place].1);
+            if xi.abs() > level * weight {
+                above.push((factor, xi.abs() / weight));
+            }
+            if place.is_err() {
+                more.push((factor, xi));
+            }
+        }
+        self.exact.extend(more);
+        self.exact.sort_by_key(|(factor, _)| *factor);
+        self.beyond = Some(Beyond { threshold, ratios });
+        (evaluation.value + set.penalty(&set.theta), above)
     }
 
     /// The certificate of theta over all factors; `above` are those beyond their level.
@@ -461,8 +506,7 @@ impl PathSolver for GaussianSolver {
             // What is above this one is expected to enter next.
             let threshold = at.current.min(2.0 * at.next - at.current);
             let position = end.as_ref().map(|(_, position)| position);
-            let objective = self.adopt(&set, position, threshold);
-            let above = self.ratios_above(at.current);
+            let (objective, above) = self.adopt(&set, position, threshold, at.current);
             let certificate = self.certify(objective, lambda, &above);
             let accepted = tolerance.accepts(&certificate);
             let before_all = factors.len();
@@ -489,7 +533,7 @@ impl UpdateProblem for GaussianSolver {
         let before = self.loss.at_zero().to_vec();
         self.loss.set_linear(&problem.loss);
         let change = self.loss.at_zero().iter().zip(before).map(|(now, then)| now - then);
-        self.xi.iter_mut().zip(change).for_each(|(xi, change)| *xi += change);
+        self.xi.iter_mut().zip(change).for_each(|(xi, change)| *xi += change as f32);
         self.problem.loss = problem.loss.clone();
         self.trend = None;
         self.beyond = None;
@@ -503,9 +547,15 @@ impl FindLambdaMax for GaussianSolver {
             let mut set = self.set(self.unpenalised.clone(), lambda);
             let stop = self.limits.stop(tolerance, monitor);
             let end = self.solve_set(&mut set, lambda.lambda1, stop)?;
-            self.adopt(&set, end.as_ref().map(|(_, position)| position), 0.0);
+            let position = end.as_ref().map(|(_, position)| position);
+            // First roughly, and then exactly whatever may be the largest.
+            self.adopt(&set, position, f64::INFINITY, f64::INFINITY);
+            let rough = self.largest_ratio(&self.xi);
+            let (_, above) = self.adopt(&set, position, rough, rough * (1.0 - ROUGHLY));
+            let largest = above.into_iter().map(|(_, ratio)| ratio).reduce(f64::max);
+            return Ok(largest.unwrap_or(rough));
         }
-        Ok(self.largest_ratio())
+        Ok(self.largest_ratio(self.loss.at_zero()))
     }
 }
 
@@ -516,7 +566,7 @@ mod tests {
     /// Rows over several tasks, with lines that are not full.
     #[test]
     fn what_is_above_a_threshold_is_found_in_order() {
-        let d = TASK_ROWS + 7;
+        let d = SINGLE_ROWS + 7;
         let xi: Vec<f64> =
             (0..d * d).map(|k| ((k * 7919 + 13) % 1009) as f64 / 504.0 - 1.0).collect();
         for penalty_factor in [
@@ -525,9 +575,9 @@ mod tests {
             PenaltyFactors::ByKind { single: 0.5, edge: f64::INFINITY },
         ] {
             let look = LookBeyond::new(&penalty_factor, d, 0.7);
-            let rows = xi.chunks(TASK_ROWS * d).enumerate();
+            let rows = xi.chunks(SINGLE_ROWS * d).enumerate();
             let found: Vec<(usize, f64)> =
-                rows.flat_map(|(task, rows)| look.among(task * TASK_ROWS, rows)).collect();
+                rows.flat_map(|(task, rows)| look.among(task * SINGLE_ROWS, rows)).collect();
             let mut expected = Vec::new();
             for u in 0..d {
                 for v in 0..=u {
