@@ -16,7 +16,11 @@ pub use table::Table;
 
 use crate::numerics::simd::dispatch;
 use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
 use std::ops::Range;
+
+/// Scores are made by multiples of so many rows at a time: whole registers, and enough for a thread.
+const LEAST_ROWS: usize = 64;
 
 /// Where the features of a factor come from: its variables u >= v, or in a table its first column and
 /// how many columns it has.
@@ -111,7 +115,17 @@ impl Features {
 
     /// `f(z_r)'theta` on some rows, for a theta that is zero but for these factors.
     pub fn scores(&self, rows: Range<usize>, coefficients: &Coefficients) -> Vec<f64> {
-        dispatch(Scores { features: self, rows, coefficients })
+        let Self::Products(_) = self else {
+            return dispatch(Scores { features: self, rows, coefficients });
+        };
+        // Each thread has its rows: a score does not depend on the rows beside it.
+        let part = rows.len().div_ceil(rayon::current_num_threads()).next_multiple_of(LEAST_ROWS);
+        let firsts: Vec<usize> = rows.clone().step_by(part).collect();
+        let scores = |first: usize| {
+            let rows = first..rows.end.min(first + part);
+            dispatch(Scores { features: self, rows, coefficients })
+        };
+        firsts.into_par_iter().map(scores).collect::<Vec<_>>().concat()
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Coefficients, Place};
 use crate::error::{Error, Result};
 use crate::features::factors::{factor_index, factor_variables, pairwise_factors};
 use crate::features::polynomials::Polynomials;
-use crate::numerics::simd::{axpy, axpy_product, dot3};
+use crate::numerics::simd::{axpy, axpy_four, axpy_product, dot3};
 use crate::samples::Samples;
 use pulp::Simd;
 use std::ops::Range;
@@ -246,6 +246,7 @@ impl Products {
     ) {
         let mut sums = vec![vec![0.0; rows.len()]; self.basis.pair.len()];
         let (mut current, mut open) = (0, false);
+        let (mut waiting, mut count): ([(usize, &[f64]); 4], usize) = ([(0, &[]); 4], 0);
         for (factor, theta) in coefficients.iter() {
             let before = factor_index(current, 0);
             let (u, v) = if (before..=before + current).contains(&factor) {
@@ -260,15 +261,48 @@ impl Products {
                 continue;
             }
             if u != current && open {
+                self.add_waiting(simd, rows.clone(), &waiting[..count], &mut sums);
                 self.add_sums(simd, current, rows.clone(), &mut sums, out);
+                count = 0;
             }
             (current, open) = (u, true);
-            for ((sum, (_, q)), value) in sums.iter_mut().zip(&self.basis.pair).zip(theta) {
-                axpy(simd, *value, &self.column(*q, v)[rows.clone()], sum);
+            waiting[count] = (v, theta);
+            count += 1;
+            if count == waiting.len() {
+                self.add_waiting(simd, rows.clone(), &waiting, &mut sums);
+                count = 0;
             }
         }
         if open {
+            self.add_waiting(simd, rows.clone(), &waiting[..count], &mut sums);
             self.add_sums(simd, current, rows, &mut sums, out);
+        }
+    }
+
+    /// Add the columns of some variables to the sums, four at a time: their sum is read and written
+    /// once.
+    #[inline(always)]
+    fn add_waiting<S: Simd>(
+        &self,
+        simd: S,
+        rows: Range<usize>,
+        waiting: &[(usize, &[f64])],
+        sums: &mut [Vec<f64>],
+    ) {
+        for (k, (sum, (_, q))) in sums.iter_mut().zip(&self.basis.pair).enumerate() {
+            if let [(a, s), (b, t), (c, x), (d, y)] = waiting {
+                let columns = [
+                    &self.column(*q, *a)[rows.clone()],
+                    &self.column(*q, *b)[rows.clone()],
+                    &self.column(*q, *c)[rows.clone()],
+                    &self.column(*q, *d)[rows.clone()],
+                ];
+                axpy_four(simd, [s[k], t[k], x[k], y[k]], columns, sum);
+                continue;
+            }
+            for (v, theta) in waiting {
+                axpy(simd, theta[k], &self.column(*q, *v)[rows.clone()], sum);
+            }
         }
     }
 

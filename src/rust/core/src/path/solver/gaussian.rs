@@ -42,9 +42,27 @@ const KEPT_VARIABLES: f64 = 1.3;
 /// Non-zero coefficients by factor, in order.
 type Theta = Vec<(usize, f64)>;
 
-/// The value of a factor.
-fn value_of(theta: &Theta, factor: usize) -> f64 {
-    theta.binary_search_by_key(&factor, |(t, _)| *t).map_or(0.0, |at| theta[at].1)
+/// Values that are asked for in the order of their factors, none twice.
+struct InOrder<'a>(std::slice::Iter<'a, (usize, f64)>);
+
+impl<'a> InOrder<'a> {
+    fn new(values: &'a [(usize, f64)]) -> Self {
+        Self(values.iter())
+    }
+
+    /// The value of a factor, where there is one.
+    fn of(&mut self, factor: usize) -> Option<f64> {
+        while let Some(((first, value), rest)) = self.0.as_slice().split_first() {
+            if *first > factor {
+                break;
+            }
+            self.0 = rest.iter();
+            if *first == factor {
+                return Some(*value);
+            }
+        }
+        None
+    }
 }
 
 /// The default for the Gaussian normaliser.
@@ -173,12 +191,8 @@ impl ActiveSet {
 
     /// Start from another theta.
     fn start_from(&mut self, theta: &Theta) {
-        let mut known = theta.iter().peekable();
-        let value = |factor: &usize| {
-            while known.next_if(|(t, _)| t < factor).is_some() {}
-            known.next_if(|(t, _)| t == factor).map_or(0.0, |(_, value)| *value)
-        };
-        self.theta = self.factors.iter().map(value).collect();
+        let mut known = InOrder::new(theta);
+        self.theta = self.factors.iter().map(|factor| known.of(*factor).unwrap_or(0.0)).collect();
     }
 }
 
@@ -214,11 +228,6 @@ impl GaussianSolver {
             curvature: Curvature::default(),
             loss,
         })
-    }
-
-    /// `xi` of a factor that decides on the certificate.
-    fn xi_of(&self, factor: usize) -> f64 {
-        self.exact.binary_search_by_key(&factor, |(t, _)| *t).map_or(f64::NAN, |k| self.exact[k].1)
     }
 
     /// `|xi_t| / w_t` of the penalised factors where it is above a threshold, in order; roughly.
@@ -292,8 +301,9 @@ impl GaussianSolver {
             return None;
         }
         let share = (last - lambda2) / (before - last);
+        let mut earlier = InOrder::new(theta);
         let ahead = |&(factor, now): &(usize, f64)| {
-            let next = now + share * (now - value_of(theta, factor));
+            let next = now + share * (now - earlier.of(factor).unwrap_or(0.0));
             (factor, if next * now > 0.0 { next } else { now })
         };
         Some(self.theta.iter().map(ahead).collect())
@@ -426,15 +436,16 @@ impl GaussianSolver {
             (ratio * weight + off > level * weight).then_some((factor, u, v, weight))
         };
         self.exact = set.factors.iter().copied().zip(of_set).collect();
+        let mut known = InOrder::new(&self.exact);
         let (mut more, mut above) = (Vec::new(), Vec::new());
         for (factor, u, v, weight) in ratios.iter().filter_map(doubtful) {
-            let place = self.exact.binary_search_by_key(&factor, |(t, _)| *t);
-            let xi = place.map_or_else(|_| all.at(u, v), |place| self.exact[place].1);
+            let xi = known.of(factor).unwrap_or_else(|| {
+                let xi = all.at(u, v);
+                more.push((factor, xi));
+                xi
+            });
             if xi.abs() > level * weight {
                 above.push((factor, xi.abs() / weight));
-            }
-            if place.is_err() {
-                more.push((factor, xi));
             }
         }
         self.exact.extend(more);
@@ -443,14 +454,13 @@ impl GaussianSolver {
         (evaluation.value + set.penalty(&set.theta), above)
     }
 
-    /// The certificate of theta over all factors; `above` are those beyond their level.
-    fn certify(&self, objective: f64, lambda: Lambda, above: &[(usize, f64)]) -> Certificate {
+    /// The certificate of theta over all factors: those at zero within their level have no share in it.
+    fn certify(&self, objective: f64, lambda: Lambda) -> Certificate {
         let mut certificate = Certificate::new(objective, lambda.lambda1);
-        let free = self.unpenalised.iter().chain(above.iter().map(|(factor, _)| factor));
-        let zero = free.filter(|t| value_of(&self.theta, **t) == 0.0).map(|t| (*t, 0.0));
-        for (factor, theta) in self.theta.iter().copied().chain(zero) {
+        let mut theta = InOrder::new(&self.theta);
+        for &(factor, xi) in &self.exact {
             let penalty = lambda.penalty(self.problem.penalty_factor.at(factor));
-            certificate.count(&penalty, &[theta], &[self.xi_of(factor)]);
+            certificate.count(&penalty, &[theta.of(factor).unwrap_or(0.0)], &[xi]);
         }
         certificate
     }
@@ -507,7 +517,7 @@ impl PathSolver for GaussianSolver {
             let threshold = at.current.min(2.0 * at.next - at.current);
             let position = end.as_ref().map(|(_, position)| position);
             let (objective, above) = self.adopt(&set, position, threshold, at.current);
-            let certificate = self.certify(objective, lambda, &above);
+            let certificate = self.certify(objective, lambda);
             let accepted = tolerance.accepts(&certificate);
             let before_all = factors.len();
             factors.extend(above.iter().map(|(factor, _)| factor));
@@ -562,6 +572,14 @@ impl FindLambdaMax for GaussianSolver {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_in_order_are_found_and_others_are_not() {
+        let values = [(2, 0.5), (3, -1.0), (7, 2.0)];
+        let mut known = InOrder::new(&values);
+        let found: Vec<Option<f64>> = [0, 2, 4, 7, 9].map(|factor| known.of(factor)).into();
+        assert_eq!(found, [None, Some(0.5), None, Some(2.0), None]);
+    }
 
     /// Rows over several tasks, with lines that are not full.
     #[test]
