@@ -56,8 +56,8 @@ pub struct GaussianLoss {
     terms: Vec<Term>,
     /// `G`, full.
     linear: Vec<f64>,
-    /// `G - sum_k s_k C_k`: `xi` where theta is zero, full.
-    at_zero: Vec<f64>,
+    /// `G - sum_k s_k C_k`: `xi` where theta is zero, full; roughly.
+    at_zero: Vec<f32>,
 }
 
 #[derive(Debug)]
@@ -213,11 +213,15 @@ impl GaussianLoss {
     pub fn set_linear(&mut self, loss: &Loss) {
         let d = self.products.variables();
         self.linear = linear_moments(&self.products, &self.terms, loss);
-        self.at_zero.clone_from(&self.linear);
-        self.at_zero.par_chunks_mut(d.max(1)).enumerate().for_each(|(u, row)| {
+        self.at_zero.resize(d * d, 0.0);
+        let rows = self.at_zero.par_chunks_mut(d.max(1)).zip(self.linear.par_chunks(d.max(1)));
+        rows.enumerate().for_each_init(Vec::new, |sums, (u, (row, linear))| {
+            sums.clear();
+            sums.extend_from_slice(linear);
             for term in &self.terms {
-                subtract(term.sign, &term.covariance[u * d..], row);
+                subtract(term.sign, &term.covariance[u * d..], sums);
             }
+            row.iter_mut().zip(sums).for_each(|(value, sum)| *value = *sum as f32);
         });
     }
 
@@ -237,9 +241,15 @@ impl GaussianLoss {
         self.linear[u * self.products.variables() + v]
     }
 
-    /// `xi` where theta is zero, full.
-    pub fn at_zero(&self) -> &[f64] {
+    /// `xi` where theta is zero, full; roughly.
+    pub fn roughly_at_zero(&self) -> &[f32] {
         &self.at_zero
+    }
+
+    /// Exactly that of two variables.
+    pub fn at_zero(&self, u: usize, v: usize) -> f64 {
+        let at = u * self.products.variables() + v;
+        self.terms.iter().fold(self.linear[at], |xi, term| xi - term.sign * term.covariance[at])
     }
 
     /// Prepare to work on some variables.
@@ -550,15 +560,15 @@ impl<'a> XiOfAll<'a> {
         let near_zero = self.parts.iter().all(MomentsOfAll::is_beside_covariance);
         let mut sums = vec![0.0; d];
         for (u, row) in (first..).zip(rows.chunks_exact_mut(d)) {
-            let sums = &mut sums[..=u];
             if near_zero {
-                sums.copy_from_slice(&at_zero[u * d..][..=u]);
-            } else {
-                sums.copy_from_slice(&linear[u * d..][..=u]);
-                for (term, part) in terms.iter().zip(&self.parts) {
-                    if let Some(matrix) = part.plain(term) {
-                        subtract(term.sign, &matrix[u * d..], sums);
-                    }
+                row[..=u].copy_from_slice(&at_zero[u * d..][..=u]);
+                continue;
+            }
+            let sums = &mut sums[..=u];
+            sums.copy_from_slice(&linear[u * d..][..=u]);
+            for (term, part) in terms.iter().zip(&self.parts) {
+                if let Some(matrix) = part.plain(term) {
+                    subtract(term.sign, &matrix[u * d..], sums);
                 }
             }
             row.iter_mut().zip(sums).for_each(|(value, sum)| *value = *sum as f32);

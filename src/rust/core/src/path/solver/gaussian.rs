@@ -79,8 +79,6 @@ pub struct GaussianSolver {
     xi: Vec<f32>,
     /// Factors with a large `xi` there, where they have been looked for.
     beyond: Option<Beyond>,
-    /// `xi` of the factors that decide on the certificate, in order.
-    exact: Vec<(usize, f64)>,
     /// The variables of the last working set, and what was prepared for them.
     active: Arc<ActiveVariables>,
     /// The last lambda2 of this problem, and theta at the one before it.
@@ -220,9 +218,8 @@ impl GaussianSolver {
             limits,
             unpenalised,
             theta: Theta::new(),
-            xi: loss.at_zero().iter().map(|xi| *xi as f32).collect(),
+            xi: loss.roughly_at_zero().to_vec(),
             beyond: None,
-            exact: Vec::new(),
             active: Arc::new(loss.restrict_to(Vec::new())),
             trend: None,
             curvature: Curvature::default(),
@@ -243,11 +240,11 @@ impl GaussianSolver {
         found.collect::<Vec<_>>().concat()
     }
 
-    /// The largest `|xi_t| / w_t` of the penalised factors.
-    fn largest_ratio<T: Number>(&self, xi: &[T]) -> f64 {
+    /// The largest `|xi_t| / w_t` of the penalised factors, roughly.
+    fn largest_ratio(&self) -> f64 {
         let mut largest = 0.0;
         let mut look = LookBeyond::new(&self.problem.penalty_factor, self.variables, 0.0);
-        for (task, rows) in xi.chunks((SINGLE_ROWS * self.variables).max(1)).enumerate() {
+        for (task, rows) in self.xi.chunks((SINGLE_ROWS * self.variables).max(1)).enumerate() {
             let found = look.among(task * SINGLE_ROWS, rows);
             largest = found.into_iter().map(|(_, ratio)| ratio).fold(largest, f64::max);
             // What comes later matters where it is larger.
@@ -264,9 +261,9 @@ impl GaussianSolver {
         let mut set = ActiveSet {
             places: pairs.iter().map(|(u, v)| (place[*u], place[*v])).collect(),
             theta: Vec::new(),
-            penalties: factors
+            penalties: pairs
                 .iter()
-                .map(|t| lambda.penalty(self.problem.penalty_factor.at(*t)))
+                .map(|(u, v)| lambda.penalty(self.problem.penalty_factor.of(*u, *v)))
                 .collect(),
             active: self.active.clone(),
             factors,
@@ -343,11 +340,8 @@ impl GaussianSolver {
         for iteration in 0..=stop.max_iter {
             stop.monitor.check()?;
             let xi = self.active_xi(set, &now.moments);
-            let objective = now.evaluation.value + set.penalty(&set.theta);
-            let mut certificate = Certificate::new(objective, lambda1);
-            for ((penalty, theta), xi) in set.penalties.iter().zip(&set.theta).zip(&xi) {
-                certificate.count(penalty, &[*theta], &[*xi]);
-            }
+            let certificate = self.certify(set, &now.evaluation, &xi, lambda1);
+            let objective = certificate.objective;
             if stop.tolerance.accepts(&certificate) {
                 return Ok(Some((iteration, now)));
             }
@@ -408,23 +402,25 @@ impl GaussianSolver {
     }
 
     /// Take over the theta of a set, and `xi` of all factors, of which those above a threshold are
-    /// noted; the objective, and the penalised factors beyond their level.
+    /// noted; the certificate over all factors, and the penalised ones beyond their level.
     fn adopt(
         &mut self,
         set: &ActiveSet,
         at: Option<&Position>,
         threshold: f64,
-        level: f64,
-    ) -> (f64, Vec<(usize, f64)>) {
+        lambda: Lambda,
+    ) -> (Certificate, Vec<(usize, f64)>) {
         let Some(Position { evaluation, moments }) = at else {
-            return (f64::NAN, Vec::new());
+            let nothing = Certificate { objective: f64::NAN, gap: f64::NAN, kkt: f64::NAN };
+            return (nothing, Vec::new());
         };
         let known = set.factors.iter().zip(&set.theta).filter(|(_, t)| **t != 0.0);
         self.theta = known.map(|(factor, t)| (*factor, *t)).collect();
+        let xi = self.active_xi(set, moments);
+        let mut certificate = self.certify(set, evaluation, &xi, lambda.lambda1);
         let entries = set.entries_of(&set.theta);
-        let of_set = self.active_xi(set, moments);
         let all = self.loss.xi(&set.active, &entries, evaluation, moments);
-        let penalty_factor = &self.problem.penalty_factor;
+        let (penalty_factor, level) = (&self.problem.penalty_factor, lambda.lambda2);
         let look = LookBeyond::new(penalty_factor, self.variables, threshold.min(level));
         let look = look.within(all.rounding);
         let look = |first: usize, rows: &[f32]| look.among(first, rows);
@@ -435,32 +431,27 @@ impl GaussianSolver {
             let off = SINGLE * ratio * weight + all.rounding;
             (ratio * weight + off > level * weight).then_some((factor, u, v, weight))
         };
-        self.exact = set.factors.iter().copied().zip(of_set).collect();
-        let mut known = InOrder::new(&self.exact);
-        let (mut more, mut above) = (Vec::new(), Vec::new());
+        let of_set: Vec<(usize, f64)> = set.factors.iter().copied().zip(xi).collect();
+        let (mut of_set, mut above) = (InOrder::new(&of_set), Vec::new());
         for (factor, u, v, weight) in ratios.iter().filter_map(doubtful) {
-            let xi = known.of(factor).unwrap_or_else(|| {
+            let xi = of_set.of(factor).unwrap_or_else(|| {
                 let xi = all.at(u, v);
-                more.push((factor, xi));
+                certificate.count(&lambda.penalty(weight), &[0.0], &[xi]);
                 xi
             });
             if xi.abs() > level * weight {
                 above.push((factor, xi.abs() / weight));
             }
         }
-        self.exact.extend(more);
-        self.exact.sort_by_key(|(factor, _)| *factor);
         self.beyond = Some(Beyond { threshold, ratios });
-        (evaluation.value + set.penalty(&set.theta), above)
+        (certificate, above)
     }
 
-    /// The certificate of theta over all factors: those at zero within their level have no share in it.
-    fn certify(&self, objective: f64, lambda: Lambda) -> Certificate {
-        let mut certificate = Certificate::new(objective, lambda.lambda1);
-        let mut theta = InOrder::new(&self.theta);
-        for &(factor, xi) in &self.exact {
-            let penalty = lambda.penalty(self.problem.penalty_factor.at(factor));
-            certificate.count(&penalty, &[theta.of(factor).unwrap_or(0.0)], &[xi]);
+    /// What the factors of a set have of a certificate.
+    fn certify(&self, set: &ActiveSet, at: &Evaluation, xi: &[f64], lambda1: f64) -> Certificate {
+        let mut certificate = Certificate::new(at.value + set.penalty(&set.theta), lambda1);
+        for ((penalty, theta), xi) in set.penalties.iter().zip(&set.theta).zip(xi) {
+            certificate.count(penalty, &[*theta], &[*xi]);
         }
         certificate
     }
@@ -516,8 +507,7 @@ impl PathSolver for GaussianSolver {
             // What is above this one is expected to enter next.
             let threshold = at.current.min(2.0 * at.next - at.current);
             let position = end.as_ref().map(|(_, position)| position);
-            let (objective, above) = self.adopt(&set, position, threshold, at.current);
-            let certificate = self.certify(objective, lambda);
+            let (certificate, above) = self.adopt(&set, position, threshold, lambda);
             let accepted = tolerance.accepts(&certificate);
             let before_all = factors.len();
             factors.extend(above.iter().map(|(factor, _)| factor));
@@ -540,10 +530,10 @@ impl UpdateProblem for GaussianSolver {
     }
 
     fn set_linear(&mut self, problem: &Problem) {
-        let before = self.loss.at_zero().to_vec();
+        let before = self.loss.roughly_at_zero().to_vec();
         self.loss.set_linear(&problem.loss);
-        let change = self.loss.at_zero().iter().zip(before).map(|(now, then)| now - then);
-        self.xi.iter_mut().zip(change).for_each(|(xi, change)| *xi += change as f32);
+        let change = self.loss.roughly_at_zero().iter().zip(before).map(|(now, then)| now - then);
+        self.xi.iter_mut().zip(change).for_each(|(xi, change)| *xi += change);
         self.problem.loss = problem.loss.clone();
         self.trend = None;
         self.beyond = None;
@@ -552,20 +542,26 @@ impl UpdateProblem for GaussianSolver {
 
 impl FindLambdaMax for GaussianSolver {
     fn lambda_max(&mut self, tolerance: Tolerance, monitor: &Monitor) -> Result<f64> {
-        if !self.unpenalised.is_empty() {
-            let lambda = self.limits.lambda(f64::MAX);
-            let mut set = self.set(self.unpenalised.clone(), lambda);
-            let stop = self.limits.stop(tolerance, monitor);
-            let end = self.solve_set(&mut set, lambda.lambda1, stop)?;
-            let position = end.as_ref().map(|(_, position)| position);
-            // First roughly, and then exactly whatever may be the largest.
-            self.adopt(&set, position, f64::INFINITY, f64::INFINITY);
-            let rough = self.largest_ratio(&self.xi);
-            let (_, above) = self.adopt(&set, position, rough, rough * (1.0 - ROUGHLY));
-            let largest = above.into_iter().map(|(_, ratio)| ratio).reduce(f64::max);
-            return Ok(largest.unwrap_or(rough));
+        // First roughly, and then exactly whatever may be the largest.
+        if self.unpenalised.is_empty() {
+            let rough = self.largest_ratio();
+            let exact = |(factor, _): (usize, f64)| {
+                let (u, v) = factor_variables(factor);
+                self.loss.at_zero(u, v).abs() / self.problem.penalty_factor.of(u, v)
+            };
+            let candidates = self.ratios_above(rough * (1.0 - ROUGHLY)).into_iter();
+            return Ok(candidates.map(exact).reduce(f64::max).unwrap_or(rough));
         }
-        Ok(self.largest_ratio(self.loss.at_zero()))
+        let lambda = self.limits.lambda(f64::MAX);
+        let mut set = self.set(self.unpenalised.clone(), lambda);
+        let stop = self.limits.stop(tolerance, monitor);
+        let end = self.solve_set(&mut set, lambda.lambda1, stop)?;
+        let position = end.as_ref().map(|(_, position)| position);
+        self.adopt(&set, position, f64::INFINITY, lambda);
+        let rough = self.largest_ratio();
+        let lambda = self.limits.lambda(rough * (1.0 - ROUGHLY));
+        let (_, above) = self.adopt(&set, position, rough, lambda);
+        Ok(above.into_iter().map(|(_, ratio)| ratio).reduce(f64::max).unwrap_or(rough))
     }
 }
 
