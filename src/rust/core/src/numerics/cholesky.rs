@@ -42,15 +42,16 @@ impl Cholesky {
     }
 
     /// The solutions with the factor alone for `count` right-hand sides, each `scale` times what
-    /// `side(u)` gives.
+    /// `side(u)` gives, in the room of values that are no longer needed.
     pub fn solve_lower_panels<'a>(
         &self,
+        room: Vec<f64>,
         count: usize,
         side: impl Fn(usize) -> &'a [f64] + Sync,
         scale: f64,
     ) -> Panels<ROWS> {
         let steps = self.column_steps();
-        Panels::build(count, self.size, |first, width, panel| {
+        Panels::build_in(room, count, self.size, |first, width, panel| {
             let sides: Vec<&[f64]> = (first..first + width).map(&side).collect();
             for (k, slots) in panel.chunks_exact_mut(ROWS).enumerate() {
                 for (slot, side) in slots.iter_mut().zip(&sides) {
@@ -481,7 +482,7 @@ mod tests {
             factor.solve_lower_rows(&mut rows);
             assert!(rows.iter().zip(&single).all(|(a, b)| (a - b).abs() < 1e-12));
             let side = |u: usize| &rows[u * size..][..size];
-            let again = factor.solve_lower_panels(count, side, 2.0);
+            let again = factor.solve_lower_panels(Vec::new(), count, side, 2.0);
             for (u, row) in rows.chunks_exact(size).enumerate() {
                 let mut twice: Vec<f64> = row.iter().map(|value| 2.0 * value).collect();
                 factor.solve_lower(&mut twice);

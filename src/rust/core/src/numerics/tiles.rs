@@ -42,8 +42,20 @@ fn line_start<T>(buffer: &[T]) -> usize {
 impl<const WIDTH: usize, T: Copy + Default + Send + Sync> Panels<WIDTH, T> {
     /// Make the panels, each filled by `fill(first variable, how many, panel)`.
     pub fn build(count: usize, depth: usize, fill: impl Fn(usize, usize, &mut [T]) + Sync) -> Self {
+        Self::build_in(Vec::new(), count, depth, fill)
+    }
+
+    /// The same in the room of values that are no longer needed: new room would come from the system
+    /// page by page.
+    pub fn build_in(
+        mut values: Vec<T>,
+        count: usize,
+        depth: usize,
+        fill: impl Fn(usize, usize, &mut [T]) + Sync,
+    ) -> Self {
         let panels = count.div_ceil(WIDTH);
-        let mut values = vec![T::default(); panels * depth * WIDTH + LINE / size_of::<T>()];
+        values.clear();
+        values.resize(panels * depth * WIDTH + LINE / size_of::<T>(), T::default());
         let start = line_start(&values);
         let body = &mut values[start..start + panels * depth * WIDTH];
         body.par_chunks_mut((depth * WIDTH).max(1)).enumerate().for_each(|(index, panel)| {
@@ -51,6 +63,11 @@ impl<const WIDTH: usize, T: Copy + Default + Send + Sync> Panels<WIDTH, T> {
             fill(first, WIDTH.min(count - first), panel);
         });
         Self { depth, count: panels, start, values }
+    }
+
+    /// The room of these panels.
+    pub fn into_room(self) -> Vec<T> {
+        self.values
     }
 
     /// How many values each variable has.

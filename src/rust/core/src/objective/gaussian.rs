@@ -355,18 +355,21 @@ impl GaussianLoss {
         at.factors.par_iter().zip(&active.roots).map(solve).collect()
     }
 
-    /// `xi` of all variables where it is known among the active ones.
+    /// `xi` of all variables where it is known among the active ones, in the room of another one.
     pub fn xi<'a>(
         &'a self,
         active: &'a ActiveVariables,
         entries: &[Entry],
-        at: &Evaluation,
-        moments: &'a [Moments],
+        (at, moments): (&Evaluation, &'a [Moments]),
+        mut room: Room,
     ) -> XiOfAll<'a> {
         let parts = (0..self.terms.len())
-            .map(|k| self.moments_of_all(k, active, entries, at, &moments[k]))
+            .map(|k| {
+                let room = room.products.pop().unwrap_or_default();
+                self.moments_of_all(k, active, entries, (at, &moments[k]), room)
+            })
             .collect();
-        XiOfAll::new(self, parts)
+        XiOfAll::new(self, parts, room)
     }
 
     /// How the moments of term k among all variables come about.
@@ -375,8 +378,8 @@ impl GaussianLoss {
         k: usize,
         active: &'m ActiveVariables,
         entries: &[Entry],
-        at: &Evaluation,
-        moments: &'m Moments,
+        (at, moments): (&Evaluation, &'m Moments),
+        room: Vec<f64>,
     ) -> MomentsOfAll<'m> {
         let (term, d) = (&self.terms[k], self.products.variables());
         if entries.is_empty() {
@@ -384,7 +387,7 @@ impl GaussianLoss {
         } else if matches!(active.roots[k], Root::Sample { .. }) {
             let scale = 1.0 / (term.rows.len() as f64).sqrt();
             let sample = |u: usize| &self.products.column(1, u)[term.rows.clone()];
-            MomentsOfAll::Products(at.factors[k].solve_lower_panels(d, sample, scale))
+            MomentsOfAll::Products(at.factors[k].solve_lower_panels(room, d, sample, scale))
         } else if active.variables.len() == d {
             MomentsOfAll::Known(moments.full())
         } else {
@@ -487,6 +490,16 @@ impl MomentsOfAll<'_> {
     }
 }
 
+/// Room for the products behind `xi` of all variables.
+#[derive(Debug, Default)]
+pub struct Room {
+    /// Of each term.
+    products: Vec<Vec<f64>>,
+    /// Of both sides.
+    left: Vec<f32>,
+    right: Vec<f32>,
+}
+
 /// `xi` of all variables: roughly, in single precision, by which nearly all factors can be told to stay
 /// out, and exactly where it matters.
 pub struct XiOfAll<'a> {
@@ -499,7 +512,7 @@ pub struct XiOfAll<'a> {
 }
 
 impl<'a> XiOfAll<'a> {
-    fn new(loss: &'a GaussianLoss, parts: Vec<MomentsOfAll<'a>>) -> Self {
+    fn new(loss: &'a GaussianLoss, parts: Vec<MomentsOfAll<'a>>, room: Room) -> Self {
         let d = loss.products.variables();
         let depth: usize = parts.iter().map(MomentsOfAll::depth).sum();
         if depth == 0 {
@@ -521,16 +534,27 @@ impl<'a> XiOfAll<'a> {
                 }
             }
         };
-        let left = Panels::build(d, depth, |first, width, panel| {
+        let left = Panels::build_in(room.left, d, depth, |first, width, panel| {
             fill(false, SINGLE_ROWS, first, width, panel);
         });
-        let right = Panels::build(d, depth, |first, width, panel| {
+        let right = Panels::build_in(room.right, d, depth, |first, width, panel| {
             fill(true, COLS, first, width, panel);
         });
         // Every product, every sum and both sides are rounded.
         let steps = (depth + 4) as f64 * 0.5 * f64::from(f32::EPSILON);
         let rounding = steps * largest_norm(&left) * largest_norm(&right);
         Self { loss, parts, sides: Some((left, right)), rounding }
+    }
+
+    /// The room it took.
+    pub fn into_room(self) -> Room {
+        let products = self.parts.into_iter().filter_map(|part| match part {
+            MomentsOfAll::Products(side) => Some(side.into_room()),
+            _ => None,
+        });
+        let sides = self.sides.map(|(left, right)| (left.into_room(), right.into_room()));
+        let (left, right) = sides.unwrap_or_default();
+        Room { products: products.collect(), left, right }
     }
 
     /// Roughly all of it: its lower triangle in a full matrix that is overwritten. `look` is shown some

@@ -7,7 +7,7 @@ use kliepnet_core::error::Error;
 use kliepnet_core::features::factors::factor_index;
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::objective::certificate::Status;
-use kliepnet_core::objective::gaussian::{Entry, GaussianLoss};
+use kliepnet_core::objective::gaussian::{Entry, GaussianLoss, Room};
 use kliepnet_core::objective::loss::Direction;
 use kliepnet_core::objective::penalty::Penalty;
 use kliepnet_core::path::{fit, KliepPath, Normalizer, SolverChoice};
@@ -122,7 +122,7 @@ fn value_and_gradient_are_those_of_the_formula() {
             let active = loss.restrict_to((0..5).collect());
             let at = loss.evaluate(&active, &entries).unwrap();
             let moments = loss.moments(&active, &at);
-            let all = loss.xi(&active, &entries, &at, &moments);
+            let all = loss.xi(&active, &entries, (&at, &moments), Room::default());
             let mut rough = vec![f32::NAN; 25];
             all.rough(&mut rough, |_, _| ());
             let (plain_value, plain_xi) = plain(&case, &theta);
@@ -164,7 +164,7 @@ fn the_gradient_of_all_variables_comes_from_those_at_work() {
         let active = loss.restrict_to(vec![1, 4, 5, 6]);
         let at = loss.evaluate(&active, &entries).unwrap();
         let moments = loss.moments(&active, &at);
-        let all = loss.xi(&active, &entries, &at, &moments);
+        let all = loss.xi(&active, &entries, (&at, &moments), Room::default());
         let mut rough = vec![f32::NAN; 49];
         all.rough(&mut rough, |_, _| ());
         let (value, plain_xi) = plain(&case, &theta);

@@ -8,7 +8,7 @@ use crate::monitor::Monitor;
 use crate::numerics::simd::{dispatch, largest_size, Number};
 use crate::numerics::tiles::SINGLE_ROWS;
 use crate::objective::certificate::{Certificate, Status, Tolerance};
-use crate::objective::gaussian::{ActiveVariables, Entry, Evaluation, GaussianLoss, Moments};
+use crate::objective::gaussian::{ActiveVariables, Entry, Evaluation, GaussianLoss, Moments, Room};
 use crate::objective::penalty::{Lambda, Penalty};
 use crate::objective::penalty_factor::PenaltyFactors;
 use crate::objective::problem::Problem;
@@ -85,6 +85,8 @@ pub struct GaussianSolver {
     trend: Option<Trend>,
     /// Matrices of the last quadratic model.
     curvature: Curvature,
+    /// Of the last `xi` of all factors.
+    room: Room,
 }
 
 /// `|xi_t| / w_t` of all penalised factors where it is above a threshold, in order; roughly.
@@ -223,6 +225,7 @@ impl GaussianSolver {
             active: Arc::new(loss.restrict_to(Vec::new())),
             trend: None,
             curvature: Curvature::default(),
+            room: Room::default(),
             loss,
         })
     }
@@ -419,7 +422,8 @@ impl GaussianSolver {
         let xi = self.active_xi(set, moments);
         let mut certificate = self.certify(set, evaluation, &xi, lambda.lambda1);
         let entries = set.entries_of(&set.theta);
-        let all = self.loss.xi(&set.active, &entries, evaluation, moments);
+        let room = std::mem::take(&mut self.room);
+        let all = self.loss.xi(&set.active, &entries, (evaluation, moments), room);
         let (penalty_factor, level) = (&self.problem.penalty_factor, lambda.lambda2);
         let look = LookBeyond::new(penalty_factor, self.variables, threshold.min(level));
         let look = look.within(all.rounding);
@@ -443,6 +447,7 @@ impl GaussianSolver {
                 above.push((factor, xi.abs() / weight));
             }
         }
+        self.room = all.into_room();
         self.beyond = Some(Beyond { threshold, ratios });
         (certificate, above)
     }
