@@ -402,6 +402,11 @@ mod tests {
             let left =
                 Panels::build(count, depth, |first, w, out| single(first, w, out, SINGLE_ROWS));
             let right = Panels::build(count, depth, |first, w, out| single(first, w, out, COLS));
+            // What was in the room before leaves no trace.
+            let room = vec![7.0; left.panel(0).len()];
+            let again: Panels<SINGLE_ROWS, f32> =
+                Panels::build_in(room, count, depth, |f, w, out| single(f, w, out, SINGLE_ROWS));
+            assert_eq!(left.panel(0), again.panel(0));
             let double = Panels::pack(count, depth, |u| &matrix[u * depth..][..depth], None);
             let mut product = vec![1.0_f32; count * count];
             for (task, rows) in product.chunks_mut(SINGLE_ROWS * count).enumerate() {

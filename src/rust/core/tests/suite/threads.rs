@@ -1,9 +1,11 @@
 //! The number of threads changes nothing, to the last bit.
 
 use crate::cases::{
-    cubic, down, penalty_factors, quartic, random, samples_of, Case, DIRECTIONS, SOLVERS,
+    cubic, down, penalty_factors, quartic, random, samples_of, settings, Case, DIRECTIONS, SOLVERS,
 };
-use kliepnet_core::path::{Grid, KliepPath, SolverChoice};
+use kliepnet_core::features::Coefficients;
+use kliepnet_core::monitor::Monitor;
+use kliepnet_core::path::{fit, Grid, KliepPath, Normalizer, SolverChoice};
 
 fn with_threads(
     threads: usize,
@@ -82,4 +84,38 @@ fn in_the_working_set_with_screening() {
     let case = Case::gaussian(700, 50, 5);
     let path = assert_same_bits(&case, 0.1, &down(6, 0.6), SolverChoice::Auto);
     assert!(path.passes > 0, "the working set was not used");
+}
+
+/// Rows of one thread and of three begin elsewhere.
+#[test]
+fn in_scores() {
+    let problem = Case::new(samples_of(9, 203, 150, 4)).problem();
+    let mut coefficients = Coefficients::default();
+    (0..45).step_by(2).for_each(|factor| coefficients.push(factor, &[0.1 + factor as f64 / 9.0]));
+    let scores = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| problem.features.scores(0..203, &coefficients))
+    };
+    assert_eq!(scores(1), scores(3));
+    assert_eq!(scores(1).len(), 203);
+}
+
+/// With variables that stay out, whose `xi` comes from single precision first.
+#[test]
+fn with_the_gaussian_normaliser() {
+    let problem = Case::new(samples_of(70, 40, 45, 5)).problem();
+    let mut settings = settings(0.1, down(6, 0.6), SolverChoice::Auto);
+    settings.normalizer = Normalizer::Gaussian;
+    let path = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| fit(&problem, &settings, &Monitor::new()).unwrap())
+    };
+    let (one, more) = (path(1), path(3));
+    assert!(one.steps.iter().any(|step| step.estimate.coefficients.len() > 3), "too easy");
+    assert_eq!(one.lambda_max.to_bits(), more.lambda_max.to_bits());
+    for (a, b) in one.steps.iter().zip(&more.steps) {
+        assert_eq!(a.estimate.coefficients, b.estimate.coefficients);
+        assert_eq!(a.certificate, b.certificate);
+        assert_eq!(a.estimate.mean_score.to_bits(), b.estimate.mean_score.to_bits());
+    }
 }
