@@ -23,6 +23,8 @@ use rayon::prelude::*;
 
 /// Edges looked at together: their panels stay in the level-2 cache.
 const CHUNK: usize = 16 * COLS;
+/// Values of a variable that its own terms are made of.
+const OWN: usize = 3;
 
 /// The tests of all edges.
 #[derive(Debug, Clone)]
@@ -84,20 +86,19 @@ struct Side<'a> {
     lifted: Vec<f64>,
     /// `S M`, row by row.
     product: Vec<f64>,
-    /// The squares behind the scales, panels of observations.
-    squares: Panels<ROWS>,
-    /// All variables likewise.
-    values: Panels<ROWS>,
-    /// `x M / 2` likewise.
-    half: Panels<ROWS>,
+    /// Panels of observations with the `OWN` values of every variable side by side: itself, the square
+    /// behind its scale, and `x M / 2`.
+    own: Panels<ROWS>,
     /// The inverse information times the influences on the support, factor after factor.
     onto: Vec<f64>,
-    /// What is taken off: `onto`, the centred squares of the support's variables, and ones.
+    /// What is taken off, with minus signs: `onto`, the centred squares of the support's variables, and
+    /// ones.
     common: Panels<ROWS>,
 }
 
 /// The coefficients of an edge's own terms: `x_i w_j / 2 + x_j w_i / 2 - first q_i - second q_j -
 /// constant`.
+#[derive(Clone, Copy)]
 struct Own {
     first: f64,
     second: f64,
@@ -130,20 +131,19 @@ impl<'a> Side<'a> {
                 dispatch(AddScaled { weight, from: sample.variable(*u), to: column });
             }
         });
-        let pack = |values: &[f64]| {
-            Panels::pack_rows(rows, values.len() / rows, |k| &values[k * rows..][..rows], |_| 1.0)
+        let of_variable = |u: usize, which: usize| match which {
+            0 => sample.variable(u),
+            1 => scaled.squares(u),
+            _ => &half[u * rows..][..rows],
         };
-        let values = Panels::pack_rows(rows, d, |u| sample.variable(u), |_| 1.0);
-        let squares = Panels::pack_rows(rows, d, |u| scaled.squares(u), |_| 1.0);
+        let own = Panels::pack_rows(rows, OWN * d, |k| of_variable(k / OWN, k % OWN), |_| 1.0);
         let mut side = Self {
             sample,
             moments,
             sign,
             lifted,
             product,
-            squares,
-            values,
-            half: pack(&half),
+            own,
             onto: Vec::new(),
             common: Panels::pack_rows(0, 0, |_| &[], |_| 1.0),
         };
@@ -156,7 +156,8 @@ impl<'a> Side<'a> {
         let mut common = side.onto.clone();
         common.extend(centred);
         common.resize(common.len() + rows, 1.0);
-        side.common = pack(&common);
+        let length = common.len() / rows;
+        side.common = Panels::pack_rows(rows, length, |k| &common[k * rows..][..rows], |_| -1.0);
         side
     }
 
@@ -279,18 +280,23 @@ impl WithSimd for EdgesOf<'_> {
         let mut column = Column::with_room(j);
         let depth = task.solved.pairs.len() + task.solved.variables.len() + 1;
         let mut right = vec![0.0; CHUNK.min(j).div_ceil(COLS) * COLS * depth];
-        let mut sums = vec![0.0; 2 * CHUNK * ROWS];
+        let mut sums = vec![0.0; 2 * CHUNK * COLS];
+        let mut own = Vec::with_capacity(CHUNK);
+        let weights = Weights::new(task, j);
         for first in (0..j).step_by(CHUNK) {
             let block = Block { j, first, count: CHUNK.min(j - first), depth };
-            task.fill_information(&block, &mut right);
+            task.fill_information(simd, &weights, &block, &mut right);
             task.add_scores(simd, &block, &right, &mut column);
-            for side in task.sides {
-                task.fill_side(side, &block, &mut right);
+            for (side, weights) in task.sides.iter().zip(&weights.sides) {
+                let stride = task.moments.stride;
+                own.clear();
+                own.extend((first..first + block.count).map(|i| side.own(stride, i, j)));
+                task.fill_side(simd, (side, weights), &own, &block, &mut right);
                 sums.fill(0.0);
-                add_powers(simd, side, &block, task.moments.stride, &right, &mut sums);
+                add_powers(simd, side, &own, &block, &right, &mut sums);
                 let n = side.sample.rows() as f64;
-                for (e, sums) in sums.chunks_exact(2 * ROWS).take(block.count).enumerate() {
-                    let (squares, fourths) = sums.split_at(ROWS);
+                for (e, sums) in sums.chunks_exact(2 * COLS).take(block.count).enumerate() {
+                    let (squares, fourths) = sums.split_at(COLS);
                     column.variance[first + e] += squares.iter().sum::<f64>() / (n * (n - 2.0));
                     column.fourth[first + e] += fourths.iter().sum::<f64>() / n.powi(4);
                 }
@@ -309,47 +315,99 @@ struct Block {
     depth: usize,
 }
 
+/// What panels of edges (i, j) are made of besides values of i: columns of matrices, brought side by side
+/// once for all panels of one j.
+struct Weights {
+    /// For each factor (k, l) of the support: of `S_x,ik`, `S_y,ik`, `S_x,il` and `S_y,il`.
+    information: Vec<[f64; 4]>,
+    /// For each variable of the support, in both samples: of its moments, and of what is lifted.
+    sides: [Vec<[f64; 2]>; 2],
+}
+
+impl Weights {
+    fn new(task: &Task<'_>, j: usize) -> Self {
+        let MomentPair { stride, x, y } = task.moments;
+        // Moments are symmetric: their row lies together.
+        let (x, y) = (&x[j * stride..][..*stride], &y[j * stride..][..*stride]);
+        let information = |(k, l): &(usize, usize)| [y[*l], x[*l], y[*k], x[*k]].map(|s| 0.5 * s);
+        let side = |side: &Side<'_>| {
+            let variables = task.solved.variables.iter().enumerate();
+            let of = |(k, u): (usize, &usize)| {
+                [side.lifted[k * stride + j], side.moments[j * stride + u]].map(|s| 0.25 * s)
+            };
+            variables.map(of).collect()
+        };
+        Self {
+            information: task.solved.pairs.iter().map(information).collect(),
+            sides: [side(&task.sides[0]), side(&task.sides[1])],
+        }
+    }
+}
+
+/// `out = sum_k weights_k values_k` for the edges of one panel.
+#[inline(always)]
+fn combine_lanes<S: Simd, const TERMS: usize>(
+    simd: S,
+    weights: &[f64; TERMS],
+    values: [&[f64]; TERMS],
+    out: &mut [f64],
+) {
+    let (out, _) = S::as_mut_simd_f64s(&mut out[..COLS]);
+    for (lane, out) in out.iter_mut().enumerate() {
+        let mut sum = simd.splat_f64s(0.0);
+        for (weight, values) in weights.iter().zip(values) {
+            let (values, _) = S::as_simd_f64s(&values[..COLS]);
+            sum = simd.mul_add_e_f64s(simd.splat_f64s(*weight), values[lane], sum);
+        }
+        *out = sum;
+    }
+}
+
 impl Task<'_> {
     /// The information between the edges and the support: the first part of each panel.
     #[inline(always)]
-    fn fill_information(&self, block: &Block, right: &mut [f64]) {
+    fn fill_information<S: Simd>(
+        &self,
+        simd: S,
+        weights: &Weights,
+        block: &Block,
+        right: &mut [f64],
+    ) {
         let MomentPair { stride, x, y } = self.moments;
-        let at = |u: usize| u * stride + block.j;
         let panels = right.chunks_exact_mut(block.depth * COLS);
         for (panel, i) in panels.zip((block.first..block.first + block.count).step_by(COLS)) {
-            for (out, (k, l)) in panel.chunks_exact_mut(COLS).zip(&self.solved.pairs) {
-                let (a, b) = (0.5 * y[at(*l)], 0.5 * x[at(*l)]);
-                let (c, d) = (0.5 * y[at(*k)], 0.5 * x[at(*k)]);
-                let (x_k, y_k) = (&x[k * stride + i..][..COLS], &y[k * stride + i..][..COLS]);
-                let (x_l, y_l) = (&x[l * stride + i..][..COLS], &y[l * stride + i..][..COLS]);
-                for lane in 0..COLS {
-                    out[lane] = a * x_k[lane] + b * y_k[lane] + c * x_l[lane] + d * y_l[lane];
-                }
+            let factors = self.solved.pairs.iter().zip(&weights.information);
+            for (out, ((k, l), weights)) in panel.chunks_exact_mut(COLS).zip(factors) {
+                let (k, l) = (k * stride + i, l * stride + i);
+                combine_lanes(simd, weights, [&x[k..], &y[k..], &x[l..], &y[l..]], out);
             }
         }
     }
 
     /// What an edge takes of the squares of the support's variables, and its constant: the rest.
     #[inline(always)]
-    fn fill_side(&self, side: &Side<'_>, block: &Block, right: &mut [f64]) {
-        let (stride, j) = (self.moments.stride, block.j);
+    fn fill_side<S: Simd>(
+        &self,
+        simd: S,
+        (side, weights): (&Side<'_>, &[[f64; 2]]),
+        own: &[Own],
+        block: &Block,
+        right: &mut [f64],
+    ) {
+        let stride = self.moments.stride;
         let (size, variables) = (self.solved.pairs.len(), &self.solved.variables);
         let panels = right.chunks_exact_mut(block.depth * COLS);
-        for (panel, i) in panels.zip((block.first..block.first + block.count).step_by(COLS)) {
+        for ((panel, own), i) in panels.zip(own.chunks(COLS)).zip((block.first..).step_by(COLS)) {
             let (squares, constants) = panel[size * COLS..].split_at_mut(variables.len() * COLS);
-            for (k, (out, u)) in squares.chunks_exact_mut(COLS).zip(variables).enumerate() {
-                let (a, b) =
-                    (0.25 * side.lifted[k * stride + j], 0.25 * side.moments[u * stride + j]);
-                let moments = &side.moments[u * stride + i..][..COLS];
-                let lifted = &side.lifted[k * stride + i..][..COLS];
-                for lane in 0..COLS {
-                    out[lane] = a * moments[lane] + b * lifted[lane];
-                }
+            let terms = variables.iter().zip(weights).enumerate();
+            for (out, (k, (u, weights))) in squares.chunks_exact_mut(COLS).zip(terms) {
+                let (moments, lifted) =
+                    (&side.moments[u * stride + i..], &side.lifted[k * stride + i..]);
+                combine_lanes(simd, weights, [moments, lifted], out);
             }
-            for (lane, constant) in constants.iter_mut().enumerate() {
-                // Lanes after the last edge are looked at by nobody.
-                *constant = if i + lane < j { side.own(stride, i + lane, j).constant } else { 0.0 };
-            }
+            // Lanes after the last edge are looked at by nobody.
+            constants.fill(0.0);
+            constants.iter_mut().zip(own).for_each(|(constant, own)| *constant = own.constant);
         }
     }
 
@@ -424,50 +482,75 @@ impl Task<'_> {
 }
 
 /// Add the squares and fourth powers of the influences of one sample on the edges of a block: for each
-/// edge `ROWS` sums of squares, then `ROWS` of fourth powers.
+/// edge `COLS` sums of squares, then `COLS` of fourth powers.
 #[inline(always)]
 fn add_powers<S: Simd>(
     simd: S,
     side: &Side<'_>,
+    own: &[Own],
     block: &Block,
-    stride: usize,
     right: &[f64],
     out: &mut [f64],
 ) {
     let mut sums = [0.0; ROWS * COLS];
     for index in 0..side.common.len() {
-        let (values, half) = (side.values.panel(index), side.half.panel(index));
-        let squares_of = side.squares.panel(index);
-        let (x_j, _) = S::as_simd_f64s(&values[block.j * ROWS..][..ROWS]);
-        let (q_j, _) = S::as_simd_f64s(&squares_of[block.j * ROWS..][..ROWS]);
-        let (w_j, _) = S::as_simd_f64s(&half[block.j * ROWS..][..ROWS]);
-        let panels = right.chunks_exact(block.depth * COLS);
-        for (panel, start) in panels.zip((0..block.count).step_by(COLS)) {
+        let values = side.own.panel(index);
+        let of_j = &values[block.j * OWN * ROWS..][..OWN * ROWS];
+        let of_i = &values[block.first * OWN * ROWS..];
+        let edges = own.chunks(COLS).zip(of_i.chunks(COLS * OWN * ROWS));
+        let panels = right.chunks_exact(block.depth * COLS).zip(out.chunks_mut(COLS * 2 * COLS));
+        for ((panel, out), (own, of_i)) in panels.zip(edges) {
             tile(simd, side.common.panel(index), panel, &mut sums);
-            for (lane, common) in sums.chunks_exact(ROWS).take(block.count - start).enumerate() {
-                let i = block.first + start + lane;
-                let own = side.own(stride, i, block.j);
-                let (first, second) = (simd.splat_f64s(own.first), simd.splat_f64s(own.second));
-                let (x_i, _) = S::as_simd_f64s(&values[i * ROWS..][..ROWS]);
-                let (q_i, _) = S::as_simd_f64s(&squares_of[i * ROWS..][..ROWS]);
-                let (w_i, _) = S::as_simd_f64s(&half[i * ROWS..][..ROWS]);
-                let (common, _) = S::as_simd_f64s(common);
-                let target = &mut out[(start + lane) * 2 * ROWS..][..2 * ROWS];
-                let (squares, fourths) = target.split_at_mut(ROWS);
-                let (squares, _) = S::as_mut_simd_f64s(squares);
-                let (fourths, _) = S::as_mut_simd_f64s(fourths);
-                for v in 0..ROWS / S::F64_LANES {
-                    let taken = simd.mul_add_e_f64s(first, q_i[v], common[v]);
-                    let taken = simd.mul_add_e_f64s(second, q_j[v], taken);
-                    let own = simd.mul_add_e_f64s(x_i[v], w_j[v], simd.mul_f64s(x_j[v], w_i[v]));
-                    let influence = simd.sub_f64s(own, taken);
-                    let square = simd.mul_f64s(influence, influence);
-                    squares[v] = simd.add_f64s(squares[v], square);
-                    fourths[v] = simd.mul_add_e_f64s(square, square, fourths[v]);
-                }
+            let edges = own.iter().zip(of_i.chunks_exact(OWN * ROWS));
+            let sums = sums.chunks_exact(ROWS).zip(out.chunks_exact_mut(2 * COLS));
+            for ((own, of_i), (common, out)) in edges.zip(sums) {
+                add_powers_of_edge(simd, own, [of_i, of_j], common, out);
             }
         }
     }
+}
+
+/// The same for one edge and the observations of one panel. `common` is what the support takes, with a
+/// minus sign. The `ROWS` observations are added to `COLS` sums, in the same order for all registers.
+#[inline(always)]
+fn add_powers_of_edge<S: Simd>(
+    simd: S,
+    own: &Own,
+    [of_i, of_j]: [&[f64]; 2],
+    common: &[f64],
+    out: &mut [f64],
+) {
+    let (registers, wide) = (ROWS / S::F64_LANES, COLS / S::F64_LANES);
+    let (first, second) = (simd.splat_f64s(-own.first), simd.splat_f64s(-own.second));
+    let (x_i, q_i, w_i) = own_values::<S>(of_i);
+    let (x_j, q_j, w_j) = own_values::<S>(of_j);
+    let (common, _) = S::as_simd_f64s(&common[..ROWS]);
+    let (squares, fourths) = out.split_at_mut(COLS);
+    let (squares, _) = S::as_mut_simd_f64s(&mut squares[..COLS]);
+    let (fourths, _) = S::as_mut_simd_f64s(&mut fourths[..COLS]);
+    for sum in 0..wide {
+        // Not in memory meanwhile.
+        let (mut second_powers, mut fourth_powers) = (squares[sum], fourths[sum]);
+        for v in (sum..registers).step_by(wide) {
+            let left = simd.mul_add_e_f64s(first, q_i[v], common[v]);
+            let left = simd.mul_add_e_f64s(second, q_j[v], left);
+            let left = simd.mul_add_e_f64s(x_j[v], w_i[v], left);
+            let influence = simd.mul_add_e_f64s(x_i[v], w_j[v], left);
+            let square = simd.mul_f64s(influence, influence);
+            second_powers = simd.add_f64s(second_powers, square);
+            fourth_powers = simd.mul_add_e_f64s(square, square, fourth_powers);
+        }
+        (squares[sum], fourths[sum]) = (second_powers, fourth_powers);
+    }
+}
+
+/// The own values of a variable, each `ROWS` observations in registers.
+#[inline(always)]
+fn own_values<S: Simd>(values: &[f64]) -> (&[S::f64s], &[S::f64s], &[S::f64s]) {
+    let (values, _) = S::as_simd_f64s(&values[..OWN * ROWS]);
+    let (x, rest) = values.split_at(ROWS / S::F64_LANES);
+    let (q, w) = rest.split_at(ROWS / S::F64_LANES);
+    (x, q, w)
 }
 
 #[cfg(test)]
