@@ -102,11 +102,15 @@ given_support <- function(d, n, size) {
     scaled <- scaled_pair(d, n)
     path <- kliepnet:::screening_path(scaled, control)
     support <- kliepnet:::path_support(path, size)
-    # Of each edge, inner products with what the support explains, over all
-    # observations, and its information.
+    # Of each edge: over all observations of both samples inner products with
+    # what the support explains, four products of its own, and the second and
+    # fourth power of their sum; what these inner products are with, from four
+    # moments for each factor and two for each variable; and its information.
     factors <- nrow(support)
-    length <- factors + length(unique(unlist(support))) + 1
-    flops <- d * (d - 1) * (2 * n * length + factors^2)
+    variables <- length(unique(unlist(support)))
+    flops <- d * (d - 1) / 2 *
+        (2 * n * (2 * (factors + variables + 1) + 12) +
+             7 * factors + 2 * 3 * variables + 2 * factors^2)
     structure(function() {
         tests <- kliepnet:::score_edges(scaled, support, control)
         sum(tests$moderated$z^2)
