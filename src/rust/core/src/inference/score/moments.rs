@@ -1,7 +1,8 @@
 //! Products of two standardised variables: the moments of all pairs up to the fourth powers.
 
+use super::edge_count;
 use super::sample::Sample;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 use crate::numerics::simd::dispatch;
 use crate::numerics::tiles::{tile, Panels, COLS, ROWS};
@@ -25,21 +26,38 @@ impl EdgeMoments {
     /// Five products of matrices in tiles; no matrix of them is stored.
     pub fn new(sample: &Sample, monitor: &Monitor) -> Result<Self> {
         let powers = Powers::new(sample);
-        let blocks: Vec<Self> = (0..powers.right[0].len())
-            .into_par_iter()
-            .map(|block| {
-                monitor.check()?;
-                Ok(dispatch(Columns { powers: &powers, block }))
-            })
-            .collect::<Result<_>>()?;
-        let mut all = Self::default();
-        for block in blocks {
-            all.product.extend(block.product);
-            all.squares.extend(block.squares);
-            all.cubes.extend(block.cubes);
-            all.fourths.extend(block.fourths);
-        }
+        let mut all = Self::zeros(edge_count(sample.variables()));
+        let parts: Vec<_> = all.blocks(sample.variables()).into_iter().enumerate().collect();
+        parts.into_par_iter().try_for_each(|(block, out)| {
+            monitor.check()?;
+            dispatch(Columns { powers: &powers, block, out });
+            Ok::<_, Error>(())
+        })?;
         Ok(all)
+    }
+
+    fn zeros(edges: usize) -> Self {
+        let zeros = || vec![0.0; edges];
+        Self { product: zeros(), squares: zeros(), cubes: zeros(), fourths: zeros() }
+    }
+
+    /// The part of each block of `COLS` variables j: edges of one j lie side by side.
+    fn blocks(&mut self, variables: usize) -> Vec<[&mut [f64]; 4]> {
+        let mut rest = [
+            &mut self.product[..],
+            &mut self.squares[..],
+            &mut self.cubes[..],
+            &mut self.fourths[..],
+        ];
+        let mut blocks = Vec::with_capacity(variables.div_ceil(COLS));
+        for first in (0..variables).step_by(COLS) {
+            let count = edge_count(variables.min(first + COLS)) - edge_count(first);
+            let halves = rest.map(|part| part.split_at_mut(count));
+            let [a, b, c, d] = halves;
+            blocks.push([a.0, b.0, c.0, d.0]);
+            rest = [a.1, b.1, c.1, d.1];
+        }
+        blocks
     }
 }
 
@@ -51,75 +69,89 @@ pub fn fourth_moments(sample: &Sample) -> Vec<f64> {
     (0..sample.variables()).map(mean).collect()
 }
 
-/// The powers 1, 2, 3 and 4 of all variables.
+/// The powers 1, 2, 3 and 4 of all variables. Packed once: to bring values side by side takes longer than
+/// to multiply them.
 struct Powers {
     rows: usize,
     variables: usize,
-    left: [Panels<ROWS>; 4],
-    right: [Panels<COLS>; 4],
+    panels: [Panels<ROWS>; 4],
 }
 
 impl Powers {
     fn new(sample: &Sample) -> Self {
         let (rows, variables) = (sample.rows(), sample.variables());
-        Self { rows, variables, left: powers_of(sample), right: powers_of(sample) }
+        let values = Panels::pack(variables, rows, |u| sample.variable(u), None);
+        let squares = values.map(|a| a * a);
+        let cubes = values.map(|a| a * (a * a));
+        let fourths = values.map(|a| (a * a) * (a * a));
+        Self { rows, variables, panels: [values, squares, cubes, fourths] }
     }
-}
 
-/// Packed once: to bring values side by side takes longer than to multiply them.
-fn powers_of<const WIDTH: usize>(sample: &Sample) -> [Panels<WIDTH>; 4] {
-    let values = Panels::pack(sample.variables(), sample.rows(), |u| sample.variable(u), None);
-    let squares = values.map(|a| a * a);
-    let cubes = values.map(|a| a * (a * a));
-    let fourths = values.map(|a| (a * a) * (a * a));
-    [values, squares, cubes, fourths]
+    /// The same of the `COLS` variables from `first` on, as the right sides of tiles: made where they are
+    /// used, as to keep those of all variables would take as much memory again.
+    fn right(&self, first: usize) -> [Vec<f64>; 4] {
+        let (panel, lane) = (first / ROWS, first % ROWS);
+        self.panels.each_ref().map(|panels| {
+            let mut right = Vec::with_capacity(self.rows * COLS);
+            for row in panels.panel(panel).chunks_exact(ROWS) {
+                right.extend_from_slice(&row[lane..lane + COLS]);
+            }
+            right
+        })
+    }
 }
 
 /// The edges of a block of `COLS` variables j with all i below them.
 struct Columns<'a> {
     powers: &'a Powers,
     block: usize,
+    /// Where products, squares, cubes and fourth powers go.
+    out: [&'a mut [f64]; 4],
 }
 
 impl WithSimd for Columns<'_> {
-    type Output = EdgeMoments;
+    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> EdgeMoments {
-        let Powers { rows, variables, left, right } = self.powers;
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Powers { rows, variables, panels } = self.powers;
+        let [product, squares, cubes, fourths] = self.out;
         let first = self.block * COLS;
         let width = COLS.min(variables - first);
-        // Where the edges of each j begin.
-        let mut starts = [0; COLS];
-        let mut count = 0;
-        for (c, start) in starts.iter_mut().enumerate().take(width) {
-            *start = count;
-            count += first + c;
-        }
-        let mut out = EdgeMoments {
-            product: vec![0.0; count],
-            squares: vec![0.0; count],
-            cubes: vec![0.0; count],
-            fourths: vec![0.0; count],
-        };
+        let right = self.powers.right(first);
         let scale = 1.0 / *rows as f64;
         let mut sums = [[0.0; ROWS * COLS]; 5];
         for panel in 0..(first + width).div_ceil(ROWS) {
             for (sums, (l, r)) in sums.iter_mut().zip([(0, 0), (1, 1), (2, 0), (0, 2), (3, 3)]) {
-                tile(simd, left[l].panel(panel), right[r].panel(self.block), sums);
+                tile(simd, panels[l].panel(panel), &right[r], sums);
+            }
+            // Both cubes are one number.
+            let [_, _, cube, other, _] = &mut sums;
+            for (cube, other) in cube.iter_mut().zip(&*other) {
+                *cube += other;
             }
             let top = panel * ROWS;
-            for (c, start) in starts.iter().enumerate().take(width) {
-                for r in 0..ROWS.min((first + c).saturating_sub(top)) {
-                    let (from, to) = (c * ROWS + r, start + top + r);
-                    out.product[to] = scale * sums[0][from];
-                    out.squares[to] = scale * sums[1][from];
-                    out.cubes[to] = scale * (sums[2][from] + sums[3][from]);
-                    out.fourths[to] = scale * sums[4][from];
+            let mut start = top;
+            for c in 0..width {
+                let count = ROWS.min((first + c).saturating_sub(top));
+                if count > 0 {
+                    let at = c * ROWS..c * ROWS + count;
+                    put(scale, &sums[0][at.clone()], &mut product[start..]);
+                    put(scale, &sums[1][at.clone()], &mut squares[start..]);
+                    put(scale, &sums[2][at.clone()], &mut cubes[start..]);
+                    put(scale, &sums[4][at], &mut fourths[start..]);
                 }
+                start += first + c;
             }
         }
-        out
+    }
+}
+
+/// `scale` times some values.
+#[inline(always)]
+fn put(scale: f64, values: &[f64], out: &mut [f64]) {
+    for (out, value) in out.iter_mut().zip(values) {
+        *out = scale * value;
     }
 }
 

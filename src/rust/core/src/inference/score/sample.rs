@@ -216,12 +216,13 @@ impl Pool {
         let mut is_x = vec![false; self.rows];
         rows.iter().for_each(|row| is_x[*row] = true);
         let pick = |wanted: bool| {
-            let mut values = Vec::new();
+            // Which rows, once for all variables: to ask at every value is to guess wrong at half of them.
+            let kept: Vec<usize> = (0..self.rows).filter(|row| is_x[*row] == wanted).collect();
+            let mut values = Vec::with_capacity(kept.len() * self.values.len() / self.rows.max(1));
             for column in self.values.chunks_exact(self.rows) {
-                let kept = column.iter().zip(&is_x).filter(|(_, is_x)| **is_x == wanted);
-                values.extend(kept.map(|(value, _)| *value));
+                values.extend(kept.iter().map(|row| column[*row]));
             }
-            Sample::new(values, is_x.iter().filter(|is_x| **is_x == wanted).count())
+            Sample::new(values, kept.len())
         };
         Pair { x: pick(true), y: pick(false) }
     }
