@@ -11,10 +11,11 @@
 shift_shares <- function(ready, raw) {
     z <- unname(rbind(ready$x, ready$y))
     n <- nrow(z)
-    second <- crossprod(z^2 - 1, z) / (2 * n)
-    third <- crossprod(z^3 - 3 * z, z) / (6 * n)
     shift <- margin_shift(raw$x, raw$y)
-    slope <- 2 * second * shift$mean + 3 * third * shift$square
+    # 2 c_2 m + 3 c_3 v, both products at once.
+    each <- function(values) rep(values, each = n)
+    slope <- crossprod((z^2 - 1) * each(shift$mean / n) +
+                           (z^3 - 3 * z) * each(shift$square / (2 * n)), z)
     error <- (2 * shift$mean^2 + 1.5 * shift$square^2) / n
     pairs <- as.matrix(pair_from_index(seq_len(ncol(z) * (ncol(z) - 1) / 2)))
     back <- pairs[, 2:1, drop = FALSE]
@@ -22,9 +23,16 @@ shift_shares <- function(ready, raw) {
     expected <- (slope[pairs] + slope[back]) / 2
     noise <- sqrt(error[pairs[, 1L]] + error[pairs[, 2L]]) / 2
     expected[abs(expected) < 2 * noise] <- 0
-    change <- (stats::cor(ready$x) - stats::cor(ready$y))[pairs]
+    change <- (correlations(ready$x) - correlations(ready$y))[pairs]
     share <- expected / change
     pmin(1, pmax(0, replace(share, !is.finite(share), 0)))
+}
+
+# As stats::cor(), by a product of one matrix with itself: half the work.
+correlations <- function(sample) {
+    centred <- center_columns(unname(sample))
+    unit <- sqrt(colSums(centred^2))
+    crossprod(centred / rep(unit, each = nrow(sample)))
 }
 
 # By how much the mean of a variable is higher in `x` than in `y`, in units of

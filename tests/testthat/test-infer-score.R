@@ -140,6 +140,26 @@ test_that("more than a million values are kept in bins and a tail", {
     expect_equal(max(null$tail), max(null$largest))
 })
 
+test_that("what is found is what adjusted p-values find", {
+    set.seed(1)
+    for (p in list(runif(50), runif(50)^4, c(1, 1), rep(1e-3, 9),
+                   round(runif(200)^3, 2))) {
+        for (level in c(0.01, 0.1, 0.5)) {
+            expect_identical(found_at(p, level),
+                             stats::p.adjust(p, "BH") <= level)
+        }
+    }
+})
+
+test_that("degrees of freedom are those of each edge by itself", {
+    edges <- pair_from_index(seq_len(10))
+    for (fitted in list(c(0L, 3L, 1L, 0L, 7L), integer(5L))) {
+        lost <- fitted[edges$from] + fitted[edges$to]
+        expect_identical(left_of_edges(fitted, edges, c(20, 31)),
+                         freedom_left(lost, lost, c(20, 31)))
+    }
+})
+
 test_that("node-wise partial correlations are those of glmnet's lasso", {
     skip_if_not_installed("glmnet")
     samples <- score_pair(12, 60, 70)
