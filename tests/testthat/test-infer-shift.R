@@ -38,3 +38,27 @@ test_that("a floor makes a shift look like a change, and `shift` says so", {
     said$estimates$shift[] <- 0
     expect_no_match(say_changes(said), "shift")
 })
+
+test_that("correlations and slopes are those of the plain formulas", {
+    set.seed(1)
+    curved <- function(n, by) {
+        z <- matrix(rnorm(4 * n), n)
+        z[, 2:4] <- z[, 2:4] + by * pmax(z[, 1], -0.5)
+        scale(z)
+    }
+    pair <- list(x = curved(300, 2), y = curved(250, 0.2))
+    expect_equal(correlations(pair$x), stats::cor(pair$x))
+    z <- rbind(pair$x, pair$y)
+    n <- nrow(z)
+    raw <- list(x = pair$x + 0.5, y = pair$y)
+    shift <- margin_shift(raw$x, raw$y)
+    slope <- 2 * crossprod(z^2 - 1, z) / (2 * n) * shift$mean +
+        3 * crossprod(z^3 - 3 * z, z) / (6 * n) * shift$square
+    at <- as.matrix(pair_from_index(seq_len(6)))
+    change <- (stats::cor(pair$x) - stats::cor(pair$y))[at]
+    plain <- (slope[at] + slope[at[, 2:1]]) / 2 / change
+    share <- shift_shares(pair, raw)
+    seen <- share > 0 & share < 1
+    expect_true(any(seen))
+    expect_equal(share[seen], plain[seen])
+})
