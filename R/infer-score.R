@@ -267,8 +267,8 @@ freedom_left <- function(lost_x, lost_y, n) {
     sqrt(sum(1 / n) / (share(lost_x, n[1L]) + share(lost_y, n[2L])))
 }
 
-# The same where each edge loses what was `fitted` at both of its variables. These
-# are few numbers, and each is looked up for many edges.
+# The same where each edge loses what was `fitted` at both of its variables.
+# These are few numbers, and each is looked up for many edges.
 left_of_edges <- function(fitted, edges, n) {
     lost <- seq(0, 2 * max(fitted, 0))
     freedom_left(lost, lost, n)[fitted[edges$from] + fitted[edges$to] + 1L]

@@ -522,8 +522,8 @@ fn add_powers_of_edge<S: Simd>(
 ) {
     let (registers, wide) = (ROWS / S::F64_LANES, COLS / S::F64_LANES);
     let (first, second) = (simd.splat_f64s(-own.first), simd.splat_f64s(-own.second));
-    let (x_i, q_i, w_i) = own_values::<S>(of_i);
-    let (x_j, q_j, w_j) = own_values::<S>(of_j);
+    let [x_i, q_i, w_i] = own_values::<S>(of_i);
+    let [x_j, q_j, w_j] = own_values::<S>(of_j);
     let (common, _) = S::as_simd_f64s(&common[..ROWS]);
     let (squares, fourths) = out.split_at_mut(COLS);
     let (squares, _) = S::as_mut_simd_f64s(&mut squares[..COLS]);
@@ -546,11 +546,11 @@ fn add_powers_of_edge<S: Simd>(
 
 /// The own values of a variable, each `ROWS` observations in registers.
 #[inline(always)]
-fn own_values<S: Simd>(values: &[f64]) -> (&[S::f64s], &[S::f64s], &[S::f64s]) {
+fn own_values<S: Simd>(values: &[f64]) -> [&[S::f64s]; OWN] {
     let (values, _) = S::as_simd_f64s(&values[..OWN * ROWS]);
     let (x, rest) = values.split_at(ROWS / S::F64_LANES);
     let (q, w) = rest.split_at(ROWS / S::F64_LANES);
-    (x, q, w)
+    [x, q, w]
 }
 
 #[cfg(test)]
