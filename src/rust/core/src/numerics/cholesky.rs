@@ -1,7 +1,7 @@
 //! AllFactors dense systems: Cholesky and its solves, lower triangles row by row.
 
 use crate::numerics::simd::{axpy, dispatch, dot};
-use crate::numerics::tiles::{tile, Panels, COLS, ROWS};
+use crate::numerics::tiles::{single_tile, tile, Panels, COLS, ROWS, SINGLE_ROWS};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -42,16 +42,15 @@ impl Cholesky {
     }
 
     /// The solutions with the factor alone for `count` right-hand sides, each `scale` times what
-    /// `side(u)` gives, in the room of values that are no longer needed.
+    /// `side(u)` gives.
     pub fn solve_lower_panels<'a>(
         &self,
-        room: Vec<f64>,
         count: usize,
         side: impl Fn(usize) -> &'a [f64] + Sync,
         scale: f64,
     ) -> Panels<ROWS> {
         let steps = self.column_steps();
-        Panels::build_in(room, count, self.size, |first, width, panel| {
+        Panels::build(count, self.size, |first, width, panel| {
             let sides: Vec<&[f64]> = (first..first + width).map(&side).collect();
             for (k, slots) in panel.chunks_exact_mut(ROWS).enumerate() {
                 for (slot, side) in slots.iter_mut().zip(&sides) {
@@ -66,12 +65,7 @@ impl Cholesky {
     /// `F^-1`, of which the i-th starts with i zeros.
     pub fn inverse(&self) -> Vec<f64> {
         let Self { size, depth, .. } = *self;
-        let steps = self.column_steps();
-        let mut columns = vec![0.0; size.div_ceil(ROWS) * depth * ROWS];
-        let blocks = columns.par_chunks_mut((depth * ROWS).max(1)).enumerate();
-        blocks.for_each(|(block, solved)| {
-            dispatch(InverseColumns { size, steps: &steps, top: block * ROWS, solved });
-        });
+        let columns = self.inverse_columns();
         let mut inverse = vec![0.0; size * size];
         let rows = inverse.par_chunks_mut((ROWS * size).max(1)).enumerate();
         rows.for_each(|(block, rows)| {
@@ -79,6 +73,44 @@ impl Cholesky {
         });
         mirror(&mut inverse, size);
         inverse
+    }
+
+    /// The columns of the inverse factor, in panels of `ROWS` columns: row after row, side by side.
+    fn inverse_columns(&self) -> Vec<f64> {
+        let Self { size, depth, .. } = *self;
+        let steps = self.column_steps();
+        let mut columns = vec![0.0; size.div_ceil(ROWS) * depth * ROWS];
+        let blocks = columns.par_chunks_mut((depth * ROWS).max(1)).enumerate();
+        blocks.for_each(|(block, solved)| {
+            dispatch(InverseColumns { size, steps: &steps, top: block * ROWS, solved });
+        });
+        columns
+    }
+
+    /// The inverse of the factor in single precision.
+    pub fn single_inverse(&self) -> SingleInverse {
+        let Self { size, depth, .. } = *self;
+        let columns = self.inverse_columns();
+        let entry = |i: usize, k: usize| columns[((k / ROWS) * depth + i) * ROWS + k % ROWS];
+        let mut squares = 0.0;
+        let mut step = |first: usize| {
+            let width = COLS.min(size - first);
+            let mut right = vec![0.0; (first + width) * COLS];
+            for (c, i) in (first..first + width).enumerate() {
+                let mut square = 0.0;
+                for (k, slots) in right.chunks_exact_mut(COLS).enumerate().take(i + 1) {
+                    let value = entry(i, k);
+                    square += value * value;
+                    slots[c] = value as f32;
+                }
+                // Both sides are rounded, and each of i + 1 products and sums.
+                squares += ((i + 4) as f64).powi(2) * square;
+            }
+            right
+        };
+        let steps = (0..size).step_by(COLS).map(&mut step).collect();
+        let rounding = 1.01 * 0.5 * f64::from(f32::EPSILON) * f64::sqrt(squares);
+        SingleInverse { steps, rounding }
     }
 
     /// The factor in the order in which `COLS` unknowns at a time are solved for.
@@ -138,6 +170,43 @@ pub fn mirror<T: Copy>(matrix: &mut [T], size: usize) {
                     matrix[j * size + i] = matrix[i * size + j];
                 }
             }
+        }
+    }
+}
+
+/// The inverse of a Cholesky factor in single precision: a product with it takes the place of a solve
+/// where many right-hand sides need not be exact.
+pub struct SingleInverse {
+    /// `COLS` rows at a time up to their diagonal block, column after column.
+    steps: Vec<Vec<f32>>,
+    /// The norm of what is off in a product with a vector of norm one is no larger. By row i it is
+    /// `(i + 4) u |row| |vector|` with u the rounding of one number (Higham, Accuracy and Stability of
+    /// Numerical Algorithms, section 3.5, and Cauchy's inequality), whatever the order of the sums.
+    pub rounding: f64,
+}
+
+impl SingleInverse {
+    /// The products with `SINGLE_ROWS` vectors side by side, value after value.
+    pub fn times(&self, vectors: &[f32], out: &mut [f32]) {
+        dispatch(SingleTimes { steps: &self.steps, vectors, out });
+    }
+}
+
+struct SingleTimes<'a> {
+    steps: &'a [Vec<f32>],
+    vectors: &'a [f32],
+    out: &'a mut [f32],
+}
+
+impl WithSimd for SingleTimes<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let mut sums = [0.0; SINGLE_ROWS * COLS];
+        for (step, out) in self.steps.iter().zip(self.out.chunks_mut(SINGLE_ROWS * COLS)) {
+            single_tile(simd, self.vectors, step, &mut sums);
+            out.copy_from_slice(&sums[..out.len()]);
         }
     }
 }
@@ -482,7 +551,7 @@ mod tests {
             factor.solve_lower_rows(&mut rows);
             assert!(rows.iter().zip(&single).all(|(a, b)| (a - b).abs() < 1e-12));
             let side = |u: usize| &rows[u * size..][..size];
-            let again = factor.solve_lower_panels(Vec::new(), count, side, 2.0);
+            let again = factor.solve_lower_panels(count, side, 2.0);
             for (u, row) in rows.chunks_exact(size).enumerate() {
                 let mut twice: Vec<f64> = row.iter().map(|value| 2.0 * value).collect();
                 factor.solve_lower(&mut twice);
@@ -494,6 +563,38 @@ mod tests {
                 unit[i] = 1.0;
                 factor.solve(&mut unit);
                 assert!(row.iter().zip(&unit).all(|(a, b)| (a - b).abs() < 1e-12));
+            }
+        }
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "too much to interpret")]
+    fn products_with_the_inverse_in_single_precision_are_solutions_within_their_bound() {
+        for size in [1, 8, 53, 121] {
+            // The smaller the diagonal, the larger the inverse.
+            let entry = |i: usize, j: usize| {
+                let near = 0.95_f64.powi(i.abs_diff(j) as i32);
+                near + if i == j { 0.01 } else { 0.0 }
+            };
+            let matrix: Vec<f64> = (0..size * size).map(|k| entry(k / size, k % size)).collect();
+            let factor = Cholesky::new(&matrix, size).unwrap();
+            let inverse = factor.single_inverse();
+            let vectors: Vec<f64> =
+                (0..size * SINGLE_ROWS).map(|k| ((k * 7919) % 101) as f64 / 50.0 - 1.0).collect();
+            let single: Vec<f32> = vectors.iter().map(|value| *value as f32).collect();
+            let mut out = vec![7.0; single.len()];
+            inverse.times(&single, &mut out);
+            for r in 0..SINGLE_ROWS {
+                let of = |values: &[f64]| -> Vec<f64> {
+                    values[r..].iter().step_by(SINGLE_ROWS).copied().collect()
+                };
+                let norm = |values: &[f64]| values.iter().map(|v| v * v).sum::<f64>().sqrt();
+                let mut exact = of(&vectors);
+                let bound = inverse.rounding * norm(&exact);
+                factor.solve_lower(&mut exact);
+                let products: Vec<f64> = out.iter().map(|value| f64::from(*value)).collect();
+                let off: Vec<f64> = of(&products).iter().zip(&exact).map(|(a, b)| a - b).collect();
+                assert!(norm(&off) <= bound && bound < 1e-2 * norm(&exact));
             }
         }
     }

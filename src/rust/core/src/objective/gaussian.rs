@@ -15,16 +15,15 @@
 //! `L M^-1 L'` for the L of all variables, too.
 
 use crate::features::Products;
-use crate::numerics::cholesky::{mirror, Cholesky};
+use crate::numerics::cholesky::{mirror, Cholesky, SingleInverse};
 use crate::numerics::simd::{axpy, dispatch, dot};
-use crate::numerics::tiles::{
-    add_gram, add_single_gram_rows, product, Panels, COLS, ROWS, SINGLE_ROWS,
-};
+use crate::numerics::tiles::{add_gram, add_single_gram_rows, product, Panels, COLS, SINGLE_ROWS};
 use crate::objective::loss::Loss;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Squared pivots of a covariance above this share of its diagonal are no rounding.
 const REGULAR: f64 = 1e-10;
@@ -67,6 +66,21 @@ struct Term {
     rows: Range<usize>,
     /// `C`, full.
     covariance: Vec<f64>,
+    /// The sample of all variables, such that its Gram matrix is C, in single precision: where it is
+    /// asked for.
+    sample: OnceLock<Panels<SINGLE_ROWS, f32>>,
+}
+
+impl Term {
+    /// What the sample times itself is the covariance by.
+    fn scale(&self) -> f64 {
+        1.0 / (self.rows.len() as f64).sqrt()
+    }
+
+    /// The largest norm of any variable in `sample`.
+    fn largest_norm(&self, d: usize) -> f64 {
+        self.covariance.iter().step_by(d + 1).copied().fold(0.0, f64::max).sqrt()
+    }
 }
 
 /// The variables at work, with a root of each covariance among them.
@@ -122,8 +136,9 @@ impl Moments {
         match self {
             Self::Full(matrix) => matrix.iter().map(|value| *value as f32).collect(),
             Self::Gram { width, rows } => {
-                let left = single_panels(size, *width, rows);
-                let right = single_panels(size, *width, rows);
+                let row = |u: usize| &rows[u * width..][..*width];
+                let left = single_panels(size, *width, row, 1.0);
+                let right = single_panels(size, *width, row, 1.0);
                 let mut matrix = vec![0.0; size * size];
                 let tasks = matrix.par_chunks_mut((SINGLE_ROWS * size).max(1)).enumerate();
                 tasks.for_each(|(task, out)| {
@@ -149,16 +164,17 @@ impl Moments {
     }
 }
 
-/// Rows of `width` values each, side by side.
-fn single_panels<const WIDTH: usize>(
+/// `scale` times rows of `width` values each, side by side.
+fn single_panels<'a, const WIDTH: usize>(
     count: usize,
     width: usize,
-    rows: &[f64],
+    row: impl Fn(usize) -> &'a [f64] + Sync,
+    scale: f64,
 ) -> Panels<WIDTH, f32> {
     Panels::build(count, width, |first, height, panel| {
-        for (slot, row) in rows[first * width..][..height * width].chunks_exact(width).enumerate() {
-            for (slots, value) in panel.chunks_exact_mut(WIDTH).zip(row) {
-                slots[slot] = *value as f32;
+        for (slot, u) in (first..first + height).enumerate() {
+            for (slots, value) in panel.chunks_exact_mut(WIDTH).zip(row(u)) {
+                slots[slot] = (scale * value) as f32;
             }
         }
     })
@@ -200,7 +216,8 @@ impl GaussianLoss {
             .map(|term| {
                 let share = vec![1.0 / term.rows.len() as f64; term.rows.len()];
                 let covariance = second_moments(products, term.rows.clone(), &share);
-                Term { sign: term.sign, rows: term.rows.clone(), covariance }
+                let (sign, rows) = (term.sign, term.rows.clone());
+                Term { sign, rows, covariance, sample: OnceLock::new() }
             })
             .collect();
         let mut gaussian =
@@ -279,7 +296,7 @@ impl GaussianLoss {
 
     /// The sample of some variables, such that its Gram matrix is their covariance.
     fn scaled_rows(&self, term: &Term, variables: impl Iterator<Item = usize>) -> Vec<f64> {
-        let scale = 1.0 / (term.rows.len() as f64).sqrt();
+        let scale = term.scale();
         let mut rows = Vec::with_capacity(term.rows.len() * variables.size_hint().0);
         for u in variables {
             let sample = &self.products.column(1, u)[term.rows.clone()];
@@ -360,14 +377,11 @@ impl GaussianLoss {
         &'a self,
         active: &'a ActiveVariables,
         entries: &[Entry],
-        (at, moments): (&Evaluation, &'a [Moments]),
-        mut room: Room,
+        (at, moments): (&'a Evaluation, &'a [Moments]),
+        room: Room,
     ) -> XiOfAll<'a> {
         let parts = (0..self.terms.len())
-            .map(|k| {
-                let room = room.products.pop().unwrap_or_default();
-                self.moments_of_all(k, active, entries, (at, &moments[k]), room)
-            })
+            .map(|k| self.moments_of_all(k, active, entries, (at, &moments[k])))
             .collect();
         XiOfAll::new(self, parts, room)
     }
@@ -378,22 +392,33 @@ impl GaussianLoss {
         k: usize,
         active: &'m ActiveVariables,
         entries: &[Entry],
-        (at, moments): (&Evaluation, &'m Moments),
-        room: Vec<f64>,
+        (at, moments): (&'m Evaluation, &'m Moments),
     ) -> MomentsOfAll<'m> {
         let (term, d) = (&self.terms[k], self.products.variables());
         if entries.is_empty() {
             MomentsOfAll::Covariance
         } else if matches!(active.roots[k], Root::Sample { .. }) {
-            let scale = 1.0 / (term.rows.len() as f64).sqrt();
-            let sample = |u: usize| &self.products.column(1, u)[term.rows.clone()];
-            MomentsOfAll::Products(at.factors[k].solve_lower_panels(room, d, sample, scale))
+            let factor = &at.factors[k];
+            MomentsOfAll::Products { factor, inverse: factor.single_inverse() }
         } else if active.variables.len() == d {
             MomentsOfAll::Known(moments.full())
         } else {
             let image = self.beside_covariance(term, active, entries, &moments.full());
             MomentsOfAll::BesideCovariance { variables: &active.variables, image }
         }
+    }
+
+    /// The sample of a variable in one term, but for the scale.
+    fn sample_of(&self, term: &Term, u: usize) -> &[f64] {
+        &self.products.column(1, u)[term.rows.clone()]
+    }
+
+    /// The sample of all variables in one term, in single precision.
+    fn single_sample<'a>(&self, term: &'a Term) -> &'a Panels<SINGLE_ROWS, f32> {
+        term.sample.get_or_init(|| {
+            let (d, n) = (self.products.variables(), term.rows.len());
+            single_panels(d, n, |u| self.sample_of(term, u), term.scale())
+        })
     }
 
     /// `(sE + E A_JJ E) C_J`: times `C_J'` it is what the moments have beside the covariance.
@@ -427,8 +452,8 @@ enum MomentsOfAll<'a> {
     Covariance,
     /// A matrix at hand.
     Known(Cow<'a, [f64]>),
-    /// The inner products of these.
-    Products(Panels<ROWS>),
+    /// The inner products of what this factor is solved for with the sample.
+    Products { factor: &'a Cholesky, inverse: SingleInverse },
     /// `C_J'` times this image of `C_J`, beside those of the sample.
     BesideCovariance { variables: &'a [usize], image: Vec<f64> },
 }
@@ -439,7 +464,7 @@ impl MomentsOfAll<'_> {
         match self {
             Self::Covariance | Self::BesideCovariance { .. } => Some(&term.covariance),
             Self::Known(matrix) => Some(matrix),
-            Self::Products(_) => None,
+            Self::Products { .. } => None,
         }
     }
 
@@ -447,55 +472,108 @@ impl MomentsOfAll<'_> {
         matches!(self, Self::Covariance | Self::BesideCovariance { .. })
     }
 
-    /// How many products each of the other moments is a sum of.
-    fn depth(&self) -> usize {
+    /// How many products each of the other moments of a term is a sum of.
+    fn depth(&self, term: &Term) -> usize {
         match self {
-            Self::Products(side) => side.depth(),
+            Self::Products { .. } => term.rows.len(),
             Self::BesideCovariance { variables, .. } => variables.len(),
             Self::Covariance | Self::Known(_) => 0,
         }
     }
 
-    /// One side of product k, for some variables from `first` on: as many as it has at once.
-    fn side<'b>(
-        &'b self,
-        term: &'b Term,
-        d: usize,
-        right: bool,
-        k: usize,
-        first: usize,
-    ) -> &'b [f64] {
+    /// By how much a side of these products may be off, beside the rounding of its values.
+    fn rounding(&self, term: &Term, d: usize) -> f64 {
         match self {
-            Self::Products(side) => side.values_at(k, first),
-            Self::BesideCovariance { image, .. } if right => &image[k * d + first..][..d - first],
-            Self::BesideCovariance { variables, .. } => {
-                &term.covariance[variables[k] * d + first..][..d - first]
-            }
-            Self::Covariance | Self::Known(_) => &[],
+            Self::Products { inverse, .. } => inverse.rounding * term.largest_norm(d),
+            _ => 0.0,
         }
     }
 
-    /// One of the moments.
-    fn at(&self, term: &Term, d: usize, u: usize, v: usize) -> f64 {
-        let plain = self.plain(term).map_or(0.0, |matrix| matrix[u * d + v]);
-        plain
-            + match self {
-                Self::Products(side) => side.product_of(u, v),
-                Self::BesideCovariance { variables, image } => {
-                    let pairs = variables.iter().enumerate();
-                    pairs.map(|(k, j)| term.covariance[j * d + u] * image[k * d + v]).sum()
-                }
-                Self::Covariance | Self::Known(_) => 0.0,
+    /// The left side of the products, for some variables.
+    fn fill_left(&self, at: &Side<'_>, panel: &mut [f32]) {
+        let Side { loss, term, first, width, .. } = *at;
+        let d = loss.products.variables();
+        match self {
+            Self::Products { inverse, .. } => {
+                let sample = loss.single_sample(term).panel(first / SINGLE_ROWS);
+                inverse.times(sample, panel);
             }
+            Self::BesideCovariance { variables, .. } => {
+                for (u, slots) in variables.iter().zip(panel.chunks_exact_mut(SINGLE_ROWS)) {
+                    let values = &term.covariance[u * d + first..][..width];
+                    slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = *x as f32);
+                }
+            }
+            Self::Covariance | Self::Known(_) => {}
+        }
+    }
+
+    /// Minus the sign times the right side of the products, for some variables of which the left one
+    /// is known.
+    fn fill_right(&self, at: &Side<'_>, left: &[f32], panel: &mut [f32]) {
+        let Side { loss, term, first, width, .. } = *at;
+        let (d, sign) = (loss.products.variables(), -term.sign);
+        match self {
+            Self::Products { .. } => {
+                let rows = left[first % SINGLE_ROWS..].chunks(SINGLE_ROWS);
+                for (slots, values) in panel.chunks_exact_mut(COLS).zip(rows) {
+                    slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = sign as f32 * x);
+                }
+            }
+            Self::BesideCovariance { image, .. } => {
+                for (slots, values) in panel.chunks_exact_mut(COLS).zip(image.chunks_exact(d)) {
+                    let values = &values[first..][..width];
+                    slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = (sign * x) as f32);
+                }
+            }
+            Self::Covariance | Self::Known(_) => {}
+        }
+    }
+
+    /// Some of the moments.
+    fn at(&self, loss: &GaussianLoss, term: &Term, pairs: &[(usize, usize)]) -> Vec<f64> {
+        let d = loss.products.variables();
+        let plain = |matrix: &[f64], u: usize, v: usize| matrix[u * d + v];
+        match self {
+            Self::Covariance => {
+                pairs.iter().map(|(u, v)| plain(&term.covariance, *u, *v)).collect()
+            }
+            Self::Known(matrix) => pairs.iter().map(|(u, v)| plain(matrix, *u, *v)).collect(),
+            Self::BesideCovariance { variables, image } => {
+                let beside = |(u, v): &(usize, usize)| -> f64 {
+                    let both = variables.iter().zip(image.chunks_exact(d));
+                    both.map(|(j, row)| term.covariance[j * d + u] * row[*v]).sum()
+                };
+                pairs.iter().map(|at| plain(&term.covariance, at.0, at.1) + beside(at)).collect()
+            }
+            Self::Products { factor, .. } => {
+                let mut variables: Vec<usize> = pairs.iter().flat_map(|(u, v)| [*u, *v]).collect();
+                variables.sort();
+                variables.dedup();
+                let mut place = vec![0; d];
+                variables.iter().enumerate().for_each(|(k, u)| place[*u] = k);
+                let sample = |k: usize| loss.sample_of(term, variables[k]);
+                let side = factor.solve_lower_panels(variables.len(), sample, term.scale());
+                pairs.iter().map(|(u, v)| side.product_of(place[*u], place[*v])).collect()
+            }
+        }
     }
 }
 
-/// Room for the products behind `xi` of all variables.
+/// Some variables of a term, on one side of products.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    loss: &'a GaussianLoss,
+    term: &'a Term,
+    /// Of the products of all terms, how many come before those of this one.
+    before: usize,
+    first: usize,
+    width: usize,
+}
+
+/// Room for the products behind `xi` of all variables: of both sides.
 #[derive(Debug, Default)]
 pub struct Room {
-    /// Of each term.
-    products: Vec<Vec<f64>>,
-    /// Of both sides.
     left: Vec<f32>,
     right: Vec<f32>,
 }
@@ -505,7 +583,7 @@ pub struct Room {
 pub struct XiOfAll<'a> {
     loss: &'a GaussianLoss,
     parts: Vec<MomentsOfAll<'a>>,
-    /// Both sides of the products of all terms, minus their signs on the left.
+    /// Both sides of the products of all terms, minus their signs on the right.
     sides: Option<(Panels<SINGLE_ROWS, f32>, Panels<COLS, f32>)>,
     /// By how much a rough value may be off, beside its own rounding.
     pub rounding: f64,
@@ -514,47 +592,44 @@ pub struct XiOfAll<'a> {
 impl<'a> XiOfAll<'a> {
     fn new(loss: &'a GaussianLoss, parts: Vec<MomentsOfAll<'a>>, room: Room) -> Self {
         let d = loss.products.variables();
-        let depth: usize = parts.iter().map(MomentsOfAll::depth).sum();
+        let terms = || loss.terms.iter().zip(&parts);
+        let depth: usize = terms().map(|(term, part)| part.depth(term)).sum();
         if depth == 0 {
             return Self { loss, parts, sides: None, rounding: 0.0 };
         }
-        let fill = |right: bool, side: usize, first: usize, width: usize, panel: &mut [f32]| {
-            let mut rows = panel.chunks_exact_mut(side);
-            for (term, part) in loss.terms.iter().zip(&parts) {
-                let scale = if right { 1.0 } else { -term.sign };
-                for (k, slots) in (0..part.depth()).zip(&mut rows) {
-                    let mut done = 0;
-                    while done < width {
-                        let values = part.side(term, d, right, k, first + done);
-                        for (slot, value) in slots[done..width].iter_mut().zip(values) {
-                            *slot = (scale * value) as f32;
-                        }
-                        done += values.len();
-                    }
-                }
+        // What each part has of a panel.
+        let each = |side: usize, first: usize, width: usize, panel: &mut [f32], fill: Fill<'_>| {
+            let (mut before, mut rest) = (0, panel);
+            for (term, part) in terms() {
+                let depth = part.depth(term);
+                let (own, later) = rest.split_at_mut(depth * side);
+                fill(part, &Side { loss, term, before, first, width }, own);
+                (before, rest) = (before + depth, later);
             }
         };
         let left = Panels::build_in(room.left, d, depth, |first, width, panel| {
-            fill(false, SINGLE_ROWS, first, width, panel);
+            each(SINGLE_ROWS, first, width, panel, &|part, at, own| part.fill_left(at, own));
         });
         let right = Panels::build_in(room.right, d, depth, |first, width, panel| {
-            fill(true, COLS, first, width, panel);
+            let known = left.panel(first / SINGLE_ROWS);
+            each(COLS, first, width, panel, &|part, at, own| {
+                part.fill_right(at, &known[at.before * SINGLE_ROWS..], own);
+            });
         });
         // Every product, every sum and both sides are rounded.
         let steps = (depth + 4) as f64 * 0.5 * f64::from(f32::EPSILON);
-        let rounding = steps * largest_norm(&left) * largest_norm(&right);
+        let (l, r) = (largest_norm(&left), largest_norm(&right));
+        // And sides that are solutions are off by no more than this.
+        let off = terms().map(|(term, part)| part.rounding(term, d).powi(2)).sum::<f64>().sqrt();
+        let rounding = steps * l * r + off * (l + r + off);
         Self { loss, parts, sides: Some((left, right)), rounding }
     }
 
     /// The room it took.
     pub fn into_room(self) -> Room {
-        let products = self.parts.into_iter().filter_map(|part| match part {
-            MomentsOfAll::Products(side) => Some(side.into_room()),
-            _ => None,
-        });
         let sides = self.sides.map(|(left, right)| (left.into_room(), right.into_room()));
         let (left, right) = sides.unwrap_or_default();
-        Room { products: products.collect(), left, right }
+        Room { left, right }
     }
 
     /// Roughly all of it: its lower triangle in a full matrix that is overwritten. `look` is shown some
@@ -599,14 +674,21 @@ impl<'a> XiOfAll<'a> {
         }
     }
 
-    /// Exactly that of two variables.
-    pub fn at(&self, u: usize, v: usize) -> f64 {
-        let d = self.loss.products.variables();
-        let terms = self.loss.terms.iter().zip(&self.parts);
-        let moments: f64 = terms.map(|(term, part)| term.sign * part.at(term, d, u, v)).sum();
-        self.loss.linear(u, v) - moments
+    /// Exactly those of some pairs of variables.
+    pub fn exact(&self, pairs: &[(usize, usize)]) -> Vec<f64> {
+        let mut xi: Vec<f64> = pairs.iter().map(|(u, v)| self.loss.linear(*u, *v)).collect();
+        if pairs.is_empty() {
+            return xi;
+        }
+        for (term, part) in self.loss.terms.iter().zip(&self.parts) {
+            subtract(term.sign, &part.at(self.loss, term, pairs), &mut xi);
+        }
+        xi
     }
 }
+
+/// Fills what a part has of a panel.
+type Fill<'a> = &'a dyn Fn(&MomentsOfAll<'_>, &Side<'_>, &mut [f32]);
 
 /// The largest norm of any variable, rounded up.
 fn largest_norm<const WIDTH: usize>(panels: &Panels<WIDTH, f32>) -> f64 {

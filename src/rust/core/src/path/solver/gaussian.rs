@@ -435,14 +435,14 @@ impl GaussianSolver {
             let off = SINGLE * ratio * weight + all.rounding;
             (ratio * weight + off > level * weight).then_some((factor, u, v, weight))
         };
-        let of_set: Vec<(usize, f64)> = set.factors.iter().copied().zip(xi).collect();
-        let (mut of_set, mut above) = (InOrder::new(&of_set), Vec::new());
-        for (factor, u, v, weight) in ratios.iter().filter_map(doubtful) {
-            let xi = of_set.of(factor).unwrap_or_else(|| {
-                let xi = all.at(u, v);
-                certificate.count(&lambda.penalty(weight), &[0.0], &[xi]);
-                xi
-            });
+        // Those of the set are in the certificate and at work already.
+        let mut others: Vec<(usize, usize, usize, f64)> =
+            ratios.iter().filter_map(doubtful).collect();
+        others.retain(|(factor, ..)| set.factors.binary_search(factor).is_err());
+        let pairs: Vec<(usize, usize)> = others.iter().map(|(_, u, v, _)| (*u, *v)).collect();
+        let mut above = Vec::new();
+        for ((factor, _, _, weight), xi) in others.into_iter().zip(all.exact(&pairs)) {
+            certificate.count(&lambda.penalty(weight), &[0.0], &[xi]);
             if xi.abs() > level * weight {
                 above.push((factor, xi.abs() / weight));
             }
