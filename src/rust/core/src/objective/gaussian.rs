@@ -17,7 +17,9 @@
 use crate::features::Products;
 use crate::numerics::cholesky::{mirror, Cholesky, SingleInverse};
 use crate::numerics::simd::{axpy, dispatch, dot};
-use crate::numerics::tiles::{add_gram, add_single_gram_rows, product, Panels, COLS, SINGLE_ROWS};
+use crate::numerics::tiles::{
+    add_gram, add_single_gram_rows, product, Panels, COLS, ROWS, SINGLE_ROWS,
+};
 use crate::objective::loss::Loss;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -53,10 +55,18 @@ impl Entry {
 pub struct GaussianLoss {
     products: Products,
     terms: Vec<Term>,
-    /// `G`, full.
-    linear: Vec<f64>,
+    linear: Linear,
     /// `G - sum_k s_k C_k`: `xi` where theta is zero, full; roughly.
     at_zero: Vec<f32>,
+}
+
+/// `G`.
+#[derive(Debug)]
+enum Linear {
+    /// Full.
+    Matrix(Vec<f64>),
+    /// The sum of these times the covariances of the terms: there is no need of another matrix.
+    OfTerms(Vec<f64>),
 }
 
 #[derive(Debug)]
@@ -96,10 +106,35 @@ pub struct ActiveVariables {
 enum Root {
     /// Its inverse P and its log-determinant, where it is far from singular: `A_JJ = (P - sE)^-1`.
     Inverse { values: Vec<f64>, log_determinant: f64 },
-    /// L, row by row.
-    Lower { width: usize, values: Vec<f64> },
+    /// L.
+    Lower(Rows),
     /// The sample itself as L.
-    Sample { width: usize, values: Vec<f64> },
+    Sample(Rows),
+}
+
+/// A row of values for each active variable.
+#[derive(Debug)]
+struct Rows {
+    width: usize,
+    /// Row by row.
+    values: Vec<f64>,
+    /// Its columns side by side.
+    columns: Panels<ROWS>,
+}
+
+impl Rows {
+    fn new(size: usize, width: usize, values: Vec<f64>) -> Self {
+        let columns = Panels::pack_rows(width, size, |k| &values[k * width..], |_| 1.0);
+        Self { width, values, columns }
+    }
+
+    /// `scale` times `E` times these rows, with its columns side by side.
+    fn times(&self, entries: &[Entry], scale: f64) -> Panels<COLS> {
+        Panels::build(self.width, self.columns.depth(), |first, _, panel| {
+            let columns = &self.columns.panel(first / ROWS)[first % ROWS..];
+            dispatch(TimesColumns { entries, scale, columns, panel });
+        })
+    }
 }
 
 /// The moments of one term among the active variables.
@@ -131,21 +166,21 @@ impl Moments {
         }
     }
 
-    /// The matrix of `size` variables in single precision, row by row.
-    pub fn single(&self, size: usize) -> Vec<f32> {
+    /// The matrix of `size` variables in single precision, row by row, in the place of another one.
+    pub fn single(&self, size: usize, matrix: &mut Vec<f32>) {
+        matrix.clear();
         match self {
-            Self::Full(matrix) => matrix.iter().map(|value| *value as f32).collect(),
+            Self::Full(values) => matrix.extend(values.iter().map(|value| *value as f32)),
             Self::Gram { width, rows } => {
                 let row = |u: usize| &rows[u * width..][..*width];
                 let left = single_panels(size, *width, row, 1.0);
                 let right = single_panels(size, *width, row, 1.0);
-                let mut matrix = vec![0.0; size * size];
+                matrix.resize(size * size, 0.0);
                 let tasks = matrix.par_chunks_mut((SINGLE_ROWS * size).max(1)).enumerate();
                 tasks.for_each(|(task, out)| {
                     add_single_gram_rows(size, &left, &right, task * SINGLE_ROWS, out);
                 });
-                mirror(&mut matrix, size);
-                matrix
+                mirror(matrix, size);
             }
         }
     }
@@ -220,8 +255,8 @@ impl GaussianLoss {
                 Term { sign, rows, covariance, sample: OnceLock::new() }
             })
             .collect();
-        let mut gaussian =
-            Self { products: products.clone(), terms, linear: Vec::new(), at_zero: Vec::new() };
+        let (products, linear) = (products.clone(), Linear::OfTerms(Vec::new()));
+        let mut gaussian = Self { products, terms, linear, at_zero: Vec::new() };
         gaussian.set_linear(loss);
         gaussian
     }
@@ -230,16 +265,18 @@ impl GaussianLoss {
     pub fn set_linear(&mut self, loss: &Loss) {
         let d = self.products.variables();
         self.linear = linear_moments(&self.products, &self.terms, loss);
-        self.at_zero.resize(d * d, 0.0);
-        let rows = self.at_zero.par_chunks_mut(d.max(1)).zip(self.linear.par_chunks(d.max(1)));
-        rows.enumerate().for_each_init(Vec::new, |sums, (u, (row, linear))| {
-            sums.clear();
-            sums.extend_from_slice(linear);
+        let mut at_zero = std::mem::take(&mut self.at_zero);
+        at_zero.resize(d * d, 0.0);
+        let rows = at_zero.par_chunks_mut(d.max(1)).enumerate();
+        rows.for_each_init(Vec::new, |sums, (u, row)| {
+            sums.resize(d, 0.0);
+            self.linear_row(u, sums);
             for term in &self.terms {
                 subtract(term.sign, &term.covariance[u * d..], sums);
             }
             row.iter_mut().zip(sums).for_each(|(value, sum)| *value = *sum as f32);
         });
+        self.at_zero = at_zero;
     }
 
     /// Whether no covariance is singular.
@@ -255,7 +292,29 @@ impl GaussianLoss {
 
     /// `G_uv`.
     pub fn linear(&self, u: usize, v: usize) -> f64 {
-        self.linear[u * self.products.variables() + v]
+        let at = u * self.products.variables() + v;
+        match &self.linear {
+            Linear::Matrix(matrix) => matrix[at],
+            Linear::OfTerms(shares) => {
+                let terms = shares.iter().zip(&self.terms);
+                terms.map(|(share, term)| share * term.covariance[at]).sum()
+            }
+        }
+    }
+
+    /// The first values of row u of `G`.
+    fn linear_row(&self, u: usize, row: &mut [f64]) {
+        let start = u * self.products.variables();
+        match &self.linear {
+            Linear::Matrix(matrix) => row.copy_from_slice(&matrix[start..][..row.len()]),
+            Linear::OfTerms(shares) => {
+                row.fill(0.0);
+                let terms = shares.iter().zip(&self.terms).filter(|(share, _)| **share != 0.0);
+                for (share, term) in terms {
+                    subtract(-share, &term.covariance[start..], row);
+                }
+            }
+        }
     }
 
     /// `xi` where theta is zero, full; roughly.
@@ -266,7 +325,7 @@ impl GaussianLoss {
     /// Exactly that of two variables.
     pub fn at_zero(&self, u: usize, v: usize) -> f64 {
         let at = u * self.products.variables() + v;
-        self.terms.iter().fold(self.linear[at], |xi, term| xi - term.sign * term.covariance[at])
+        self.terms.iter().fold(self.linear(u, v), |xi, term| xi - term.sign * term.covariance[at])
     }
 
     /// Prepare to work on some variables.
@@ -287,11 +346,11 @@ impl GaussianLoss {
                 return Root::Inverse { values: factor.inverse(), log_determinant };
             }
             if let Some(factor) = conditioned(&matrix, size, REGULAR) {
-                return Root::Lower { width: size, values: factor.lower() };
+                return Root::Lower(Rows::new(size, size, factor.lower()));
             }
         }
         let values = self.scaled_rows(term, variables.iter().copied());
-        Root::Sample { width: term.rows.len(), values }
+        Root::Sample(Rows::new(size, term.rows.len(), values))
     }
 
     /// The sample of some variables, such that its Gram matrix is their covariance.
@@ -316,16 +375,13 @@ impl GaussianLoss {
                 }
                 Cholesky::new(&matrix, size)
             }
-            Root::Lower { width, values } | Root::Sample { width, values } => {
-                let size = active.variables.len();
-                let image = times(entries, values, *width);
-                let left =
-                    Panels::pack_rows(*width, size, |k| &values[k * width..], |_| -term.sign);
-                let right = Panels::pack_rows(*width, size, |k| &image[k * width..], |_| 1.0);
+            Root::Lower(rows) | Root::Sample(rows) => {
+                let width = rows.width;
+                let image = rows.times(entries, -term.sign);
                 let mut matrix = vec![0.0; width * width];
-                (0..*width).for_each(|i| matrix[i * width + i] = 1.0);
-                add_gram(*width, &left, &right, &mut matrix);
-                Cholesky::new(&matrix, *width)
+                (0..width).for_each(|i| matrix[i * width + i] = 1.0);
+                add_gram(width, &rows.columns, &image, &mut matrix);
+                Cholesky::new(&matrix, width)
             }
         };
         self.terms.par_iter().zip(&active.roots).map(factor).collect()
@@ -363,7 +419,7 @@ impl GaussianLoss {
     pub fn moments(&self, active: &ActiveVariables, at: &Evaluation) -> Vec<Moments> {
         let solve = |(factor, root): (&Cholesky, &Root)| match root {
             Root::Inverse { .. } => Moments::Full(factor.inverse()),
-            Root::Lower { width, values } | Root::Sample { width, values } => {
+            Root::Lower(Rows { width, values, .. }) | Root::Sample(Rows { width, values, .. }) => {
                 let mut rows = values.clone();
                 factor.solve_lower_rows(&mut rows);
                 Moments::Gram { width: *width, rows }
@@ -397,7 +453,7 @@ impl GaussianLoss {
         let (term, d) = (&self.terms[k], self.products.variables());
         if entries.is_empty() {
             MomentsOfAll::Covariance
-        } else if matches!(active.roots[k], Root::Sample { .. }) {
+        } else if matches!(active.roots[k], Root::Sample(_)) {
             let factor = &at.factors[k];
             MomentsOfAll::Products { factor, inverse: factor.single_inverse() }
         } else if active.variables.len() == d {
@@ -654,7 +710,7 @@ impl<'a> XiOfAll<'a> {
 
     /// Some rows, without the products.
     fn start(&self, first: usize, rows: &mut [f32]) {
-        let GaussianLoss { products, terms, linear, at_zero } = self.loss;
+        let GaussianLoss { products, terms, at_zero, .. } = self.loss;
         let d = products.variables();
         let near_zero = self.parts.iter().all(MomentsOfAll::is_beside_covariance);
         let mut sums = vec![0.0; d];
@@ -664,7 +720,7 @@ impl<'a> XiOfAll<'a> {
                 continue;
             }
             let sums = &mut sums[..=u];
-            sums.copy_from_slice(&linear[u * d..][..=u]);
+            self.loss.linear_row(u, sums);
             for (term, part) in terms.iter().zip(&self.parts) {
                 if let Some(matrix) = part.plain(term) {
                     subtract(term.sign, &matrix[u * d..], sums);
@@ -709,23 +765,29 @@ fn subtract(sign: f64, values: &[f64], from: &mut [f64]) {
 }
 
 /// `G`: moments weighted by the linear term. Where all rows of a term weigh the same, these are its own.
-fn linear_moments(products: &Products, terms: &[Term], loss: &Loss) -> Vec<f64> {
-    let d = products.variables();
-    let mut linear = vec![0.0; d * d];
+fn linear_moments(products: &Products, terms: &[Term], loss: &Loss) -> Linear {
+    let mut shares = vec![0.0; terms.len()];
+    let mut others = Vec::new();
     for rows in loss.samples() {
         let weights = &loss.linear()[rows.clone()];
         let first = weights.first().copied().unwrap_or(0.0);
         let equal = weights.iter().all(|weight| *weight == first);
-        let own = terms.iter().find(|term| equal && term.rows == rows);
-        if equal && first == 0.0 {
-            continue;
-        } else if let Some(Term { covariance, .. }) = own {
-            subtract(-first * rows.len() as f64, covariance, &mut linear);
-        } else {
-            subtract(-1.0, &second_moments(products, rows.clone(), weights), &mut linear);
+        let own = terms.iter().position(|term| equal && term.rows == rows);
+        match own {
+            Some(k) => shares[k] += first * rows.len() as f64,
+            None if equal && first == 0.0 => {}
+            None => others.push(second_moments(products, rows, weights)),
         }
     }
-    linear
+    let mut others = others.into_iter();
+    let Some(mut linear) = others.next() else {
+        return Linear::OfTerms(shares);
+    };
+    others.for_each(|moments| subtract(-1.0, &moments, &mut linear));
+    for (share, term) in shares.iter().zip(terms).filter(|(share, _)| **share != 0.0) {
+        subtract(-share, &term.covariance, &mut linear);
+    }
+    Linear::Matrix(linear)
 }
 
 /// Add `scale` times the inner products of all rows of a matrix.
@@ -790,5 +852,30 @@ impl WithSimd for Times<'_> {
             }
         }
         out
+    }
+}
+
+/// `COLS` columns of `scale` times `E` times a matrix, of which these columns lie among `ROWS` side by
+/// side.
+struct TimesColumns<'a> {
+    entries: &'a [Entry],
+    scale: f64,
+    columns: &'a [f64],
+    panel: &'a mut [f64],
+}
+
+impl WithSimd for TimesColumns<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { entries, scale, columns, panel } = self;
+        for Entry { i, j, value } in entries {
+            let value = scale * value;
+            axpy(simd, value, &columns[j * ROWS..][..COLS], &mut panel[i * COLS..][..COLS]);
+            if i != j {
+                axpy(simd, value, &columns[i * ROWS..][..COLS], &mut panel[j * COLS..][..COLS]);
+            }
+        }
     }
 }

@@ -66,6 +66,8 @@ pub struct Curvature {
     stride: usize,
     /// The rows of all `A_k` side by side.
     moments: Vec<f32>,
+    /// One `A_k`, before its rows join the others.
+    single: Vec<f32>,
     /// The rows of all `delta A_k` side by side.
     images: Vec<f32>,
     /// Second derivatives between all coordinates of a model, where the row has been asked for.
@@ -82,9 +84,9 @@ impl Curvature {
         self.known.clear();
         self.moments.resize(size * self.stride, 0.0);
         for (k, a) in moments.iter().enumerate() {
-            let matrix = a.single(size);
+            a.single(size, &mut self.single);
             let rows = self.moments.chunks_exact_mut(self.stride.max(1));
-            for (row, source) in rows.zip(matrix.chunks_exact(size.max(1))) {
+            for (row, source) in rows.zip(self.single.chunks_exact(size.max(1))) {
                 row[k * size..][..size].copy_from_slice(source);
                 row[self.terms * size..].fill(0.0);
             }
