@@ -65,8 +65,9 @@ pub struct GaussianLoss {
 enum Linear {
     /// Full.
     Matrix(Vec<f64>),
-    /// The sum of these times the covariances of the terms: there is no need of another matrix.
-    OfTerms(Vec<f64>),
+    /// The sum of these times the covariances of the terms; and the same roughly, full, for those who
+    /// pass over all of it.
+    OfTerms { shares: Vec<f64>, rough: Vec<f32> },
 }
 
 #[derive(Debug)]
@@ -255,7 +256,7 @@ impl GaussianLoss {
                 Term { sign, rows, covariance, sample: OnceLock::new() }
             })
             .collect();
-        let (products, linear) = (products.clone(), Linear::OfTerms(Vec::new()));
+        let (products, linear) = (products.clone(), Linear::Matrix(Vec::new()));
         let mut gaussian = Self { products, terms, linear, at_zero: Vec::new() };
         gaussian.set_linear(loss);
         gaussian
@@ -295,7 +296,7 @@ impl GaussianLoss {
         let at = u * self.products.variables() + v;
         match &self.linear {
             Linear::Matrix(matrix) => matrix[at],
-            Linear::OfTerms(shares) => {
+            Linear::OfTerms { shares, .. } => {
                 let terms = shares.iter().zip(&self.terms);
                 terms.map(|(share, term)| share * term.covariance[at]).sum()
             }
@@ -307,13 +308,7 @@ impl GaussianLoss {
         let start = u * self.products.variables();
         match &self.linear {
             Linear::Matrix(matrix) => row.copy_from_slice(&matrix[start..][..row.len()]),
-            Linear::OfTerms(shares) => {
-                row.fill(0.0);
-                let terms = shares.iter().zip(&self.terms).filter(|(share, _)| **share != 0.0);
-                for (share, term) in terms {
-                    subtract(-share, &term.covariance[start..], row);
-                }
-            }
+            Linear::OfTerms { shares, .. } => sum_of_terms(shares, &self.terms, start, row),
         }
     }
 
@@ -713,10 +708,19 @@ impl<'a> XiOfAll<'a> {
         let GaussianLoss { products, terms, at_zero, .. } = self.loss;
         let d = products.variables();
         let near_zero = self.parts.iter().all(MomentsOfAll::is_beside_covariance);
+        // What there is already in single precision.
+        let known = match &self.loss.linear {
+            _ if near_zero => Some(at_zero),
+            Linear::OfTerms { rough, .. } => {
+                let all = || terms.iter().zip(&self.parts);
+                all().all(|(term, part)| part.plain(term).is_none()).then_some(rough)
+            }
+            Linear::Matrix(_) => None,
+        };
         let mut sums = vec![0.0; d];
         for (u, row) in (first..).zip(rows.chunks_exact_mut(d)) {
-            if near_zero {
-                row[..=u].copy_from_slice(&at_zero[u * d..][..=u]);
+            if let Some(known) = known {
+                row[..=u].copy_from_slice(&known[u * d..][..=u]);
                 continue;
             }
             let sums = &mut sums[..=u];
@@ -764,6 +768,14 @@ fn subtract(sign: f64, values: &[f64], from: &mut [f64]) {
     from.iter_mut().zip(values).for_each(|(target, value)| *target -= sign * value);
 }
 
+/// Some of the sum of the covariances of all terms, each times its share.
+fn sum_of_terms(shares: &[f64], terms: &[Term], start: usize, sums: &mut [f64]) {
+    sums.fill(0.0);
+    for (share, term) in shares.iter().zip(terms).filter(|(share, _)| **share != 0.0) {
+        subtract(-share, &term.covariance[start..], sums);
+    }
+}
+
 /// `G`: moments weighted by the linear term. Where all rows of a term weigh the same, these are its own.
 fn linear_moments(products: &Products, terms: &[Term], loss: &Loss) -> Linear {
     let mut shares = vec![0.0; terms.len()];
@@ -781,7 +793,15 @@ fn linear_moments(products: &Products, terms: &[Term], loss: &Loss) -> Linear {
     }
     let mut others = others.into_iter();
     let Some(mut linear) = others.next() else {
-        return Linear::OfTerms(shares);
+        let d = products.variables();
+        let mut rough = vec![0.0; d * d];
+        let rows = rough.par_chunks_mut(d.max(1)).enumerate();
+        rows.for_each_init(Vec::new, |sums, (u, row)| {
+            sums.resize(d, 0.0);
+            sum_of_terms(&shares, terms, u * d, sums);
+            row.iter_mut().zip(sums).for_each(|(value, sum)| *value = *sum as f32);
+        });
+        return Linear::OfTerms { shares, rough };
     };
     others.for_each(|moments| subtract(-1.0, &moments, &mut linear));
     for (share, term) in shares.iter().zip(terms).filter(|(share, _)| **share != 0.0) {
