@@ -50,6 +50,7 @@ measure <- function(script, arguments, env = character()) {
              call. = FALSE)
     }
     pairs <- strsplit(strsplit(output[length(output)], " ")[[1L]], "=")
-    values <- as.numeric(vapply(pairs, `[`, "", 2L))
+    values <- vapply(pairs, `[`, "", 2L)
+    values <- as.numeric(ifelse(values == "NA", NA, values))
     stats::setNames(values, vapply(pairs, `[`, "", 1L))
 }
