@@ -389,6 +389,13 @@ test_that("names at the sides of a narrow graph are whole", {
     expect_no_complaints(browser)
 })
 
+# No edge, and then every one.
+path_of_all <- function(d, n, seed) {
+    withr::local_seed(seed)
+    sample <- function() matrix(rnorm(n * d), n)
+    moment_path(sample(), sample(), lambda2 = c(10, 1e-6))
+}
+
 # Rows that are drawn, by the browser's own account.
 drawn_rows <- function(browser) {
     on_page(browser, paste0(
@@ -399,10 +406,7 @@ drawn_rows <- function(browser) {
 
 test_that("a long table draws its first rows, saves and prints all of them", {
     browser <- the_browser()
-    withr::local_seed(4)
-    x <- matrix(rnorm(30 * 25), 30)
-    y <- matrix(rnorm(30 * 25), 30)
-    path <- moment_path(x, y, lambda2 = c(10, 1e-6))
+    path <- path_of_all(d = 25, n = 30, seed = 4)
     open_page(browser, report_of(path, lambda2 = 1e-6))
     expect_equal(shown_rows(browser), 300)
     expect_equal(drawn_rows(browser), 200)
@@ -423,10 +427,7 @@ test_that("a long table draws its first rows, saves and prints all of them", {
 
 test_that("many lines are plain while they move, and only then", {
     browser <- the_browser()
-    withr::local_seed(5)
-    x <- matrix(rnorm(40 * 30), 40)
-    y <- matrix(rnorm(40 * 30), 40)
-    path <- moment_path(x, y, lambda2 = c(10, 1e-6))
+    path <- path_of_all(d = 30, n = 40, seed = 5)
     open_page(browser, report_of(path, lambda2 = 1e-6))
     dashes <- paste0(
         "getComputedStyle(document.querySelector('#graph .in-y'))",
@@ -450,10 +451,7 @@ test_that("many lines are plain while they move, and only then", {
 
 test_that("2,000 edges and no edge are pages, too", {
     browser <- the_browser()
-    withr::local_seed(3)
-    x <- matrix(rnorm(40 * 80), 40)
-    y <- matrix(rnorm(40 * 80), 40)
-    path <- moment_path(x, y, lambda2 = c(10, 1e-6))
+    path <- path_of_all(d = 80, n = 40, seed = 3)
     expect_gt(nrow(edges(path, 1e-6)), 2000)
     open_page(browser, report_of(path, lambda2 = 1e-6))
     expect_equal(shown_edges(browser), 2000)
