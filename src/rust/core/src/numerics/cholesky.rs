@@ -1,4 +1,4 @@
-//! AllFactors dense systems: Cholesky and its solves, lower triangles row by row.
+//! Small dense systems: Cholesky and its solves, lower triangles row by row.
 
 use crate::numerics::simd::{axpy, dispatch, dot};
 use crate::numerics::tiles::{single_tile, tile, Panels, COLS, ROWS, SINGLE_ROWS};

@@ -201,7 +201,7 @@ impl Loss {
             let pairs = || alpha[term.span.clone()].iter().zip(&shift[term.span.clone()]);
             let top = pairs().fold(0.0, |top: f64, (_, e)| top.max(*e));
             if top < 1.0 {
-                // AllFactors shifts: the logarithm of a sum near one, without cancellation.
+                // Small shifts: the logarithm of a sum near one, without cancellation.
                 pairs().map(|(a, e)| a * (e.exp_m1() - e)).sum::<f64>().ln_1p()
             } else {
                 // Large ones: exp() overflows unless shifted, and a weight of zero is an underflow.
