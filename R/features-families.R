@@ -187,16 +187,16 @@ feat_polynomial <- function(degree = 4, terms = c("all", "interactions"),
         power = 1,
         pair = pair[, used, drop = FALSE],
         single = seq_len(degree),
-        # The default goes without saying.
+        # The default is not printed.
         settings = list(degree = degree, terms = terms,
                         basis = if (basis == "raw") basis),
         weights = if (basis == "orthonormal") polynomial_weights(degree)
     )
 }
 
-# The product of two variables has to weigh more than what lies above it, which
-# has as much noise and less often a change. Below the smallest the scores of a
-# high degree would be lost in rounding.
+# The product of two variables must weigh more than higher terms, which are as
+# noisy and change less often. Below the smallest weight, the scores of a high
+# degree would be lost in rounding.
 polynomial_weights <- function(degree) {
     pmax(0.8^((seq_len(degree) - 1)^2), 1e-3)
 }

@@ -374,7 +374,7 @@ refuse_groups <- function(spec) {
     )
 }
 
-# Correlations within strata would be those of no one distribution.
+# Correlations over all strata mix several distributions.
 refuse_strata <- function(design) {
     if (is.null(design$strata)) return(invisible())
     stop_kliep(
@@ -478,7 +478,8 @@ named_support <- function(support, variables) {
     data.frame(from = variables[support$from], to = variables[support$to])
 }
 
-# The tests: what stands behind them, and what each finds by itself.
+# The tests: their degrees of freedom and shared variances, and how many edges
+# each finds by itself.
 test_table <- function(object) {
     about <- object$diagnostics
     if (!is.null(about$logistic)) {

@@ -1,9 +1,9 @@
 # Pictures of precision-recall curves and of comparisons. curve_lines() and
 # average_lines() compute what to draw; the autoplot() methods only draw.
 
-# Okabe-Ito colours, without the yellow that white paper swallows, then further
-# ones that differ from these; and types of lines for readers who cannot tell
-# them apart.
+# Okabe-Ito colours, without the yellow, which is hard to see on white, then
+# further ones that differ from these; and types of lines for readers who cannot
+# tell colours apart.
 method_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
                     "#56B4E9", "#000000", "#882255", "#999933", "#332288",
                     "#8C510A", "#7F7F7F")
@@ -184,7 +184,7 @@ draw_averages <- function(object) {
         ggplot2::geom_ribbon(
             ggplot2::aes(ymin = .data$lower, ymax = .data$upper,
                          fill = .data$method),
-            # Many bands on top of each other must not hide the lines.
+            # Bands that lie on each other must not hide the lines.
             alpha = min(0.15, 0.6 / nlevels(lines$method)), colour = NA
         ) +
         ggplot2::geom_line(linewidth = 0.7) +
@@ -304,8 +304,9 @@ scale_methods <- function(methods) {
     at <- seq_along(methods) - 1L
     cycle <- length(method_colours)
     colours <- stats::setNames(method_colours[at %% cycle + 1L], methods)
-    # Past the last colour each comes again with another line: 12 colours leave
-    # the line of a method 5 further on among 7.
+    # After the last colour they repeat, with other lines: of 12 colours and 7
+    # types of lines, a method with the same colour has its line 5 types further
+    # on.
     lines <- stats::setNames(
         method_lines[at %% length(method_lines) + 1L], methods
     )

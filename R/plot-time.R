@@ -98,7 +98,7 @@ chosen_times <- function(object, times) {
         at[which.min(abs(at - peak))] <- peak
         return(known[at])
     }
-    # What cannot be taken apart is refused as a whole.
+    # nearest_time() refuses what is not a vector.
     if (!is.atomic(times) || length(times) == 0L) nearest_time(object, times)
     places <- lapply(seq_along(times), function(k) {
         nearest_time(object, times[[k]])
