@@ -99,7 +99,7 @@ autoplot.pr_curve <- function(object, type = c("pr", "roc"), ...) {
                             size = 1.2) +
         draw_best(points, curve_lines(object, type)) +
         scale_unit_square() +
-        label_axes(type) +
+        label_axes(type, "Points: values of lambda2.") +
         theme_kliepnet()
 }
 
@@ -124,7 +124,7 @@ autoplot.pr_average <- function(object, ...) {
         ) +
         ggplot2::geom_line(colour = colour_positive, linewidth = 0.7) +
         scale_unit_square() +
-        label_axes("pr") +
+        label_axes("pr", "Band: one standard error of the mean.") +
         theme_kliepnet()
 }
 
@@ -190,7 +190,7 @@ draw_averages <- function(object) {
         ggplot2::geom_line(linewidth = 0.7) +
         scale_methods(levels(lines$method)) +
         scale_unit_square() +
-        label_axes("pr") +
+        label_axes("pr", "Band: one standard error of the mean.") +
         theme_kliepnet() +
         facet_simulators(lines$simulator)
 }
@@ -227,7 +227,10 @@ draw_scores <- function(object) {
             limits = c(0, 1), breaks = seq(0, 1, by = 0.25),
             labels = as.character(seq(0, 1, by = 0.25))
         ) +
-        ggplot2::labs(x = "average precision", y = NULL) +
+        ggplot2::labs(x = "average precision", y = NULL, caption = paste(
+            "Grey: runs. Bar: one standard error of their mean.",
+            "Dotted: guessing."
+        )) +
         theme_kliepnet() +
         facet_simulators(scored$simulator)
 }
@@ -295,9 +298,12 @@ scale_unit_square <- function() {
     )
 }
 
-label_axes <- function(type) {
-    if (type == "pr") return(ggplot2::labs(x = "recall", y = "precision"))
-    ggplot2::labs(x = "false positive rate", y = "true positive rate")
+# The axes, and below them what is drawn, and what the dotted line is.
+label_axes <- function(type, drawn) {
+    roc <- type == "roc"
+    ggplot2::labs(x = if (roc) "false positive rate" else "recall",
+                  y = if (roc) "true positive rate" else "precision",
+                  caption = paste(drawn, "Dotted: guessing."))
 }
 
 scale_methods <- function(methods) {

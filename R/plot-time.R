@@ -147,8 +147,11 @@ draw_drift_curves <- function(object, max_edges) {
         ggplot2::geom_hline(yintercept = 0, colour = "grey50") +
         ggplot2::geom_line(colour = colour_positive) +
         ggplot2::facet_wrap(ggplot2::vars(.data$edge)) +
-        ggplot2::labs(x = "time", y = "rate",
-                      caption = left_out(object, nlevels(tiles$edge))) +
+        ggplot2::labs(x = "time", y = "rate", caption = paste(c(
+            left_out(object, nlevels(tiles$edge)),
+            paste0("Dark: ", format(100 * object$level),
+                   " % interval of each time. Light: of all times at once.")
+        ), collapse = ". ")) +
         theme_kliepnet()
 }
 
@@ -163,8 +166,8 @@ draw_total_rate <- function(object) {
                             data = object$peak, colour = "grey50") +
         ggplot2::geom_line(colour = colour_changed) +
         ggplot2::labs(x = "time", y = "total rate",
-                      caption = paste0("shaded: ", format(100 * object$level),
-                                       " % interval of the peak")) +
+                      caption = paste0("Shaded: ", format(100 * object$level),
+                                       " % interval of the peak.")) +
         theme_kliepnet()
 }
 
