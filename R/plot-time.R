@@ -117,7 +117,8 @@ draw_drift_tiles <- function(object, max_edges) {
         ), width = step, height = 0.9) +
         ggplot2::scale_fill_gradient2(
             "rate", low = colour_negative, mid = "white",
-            high = colour_positive, limits = c(-largest, largest)
+            high = colour_positive, limits = c(-largest, largest),
+            breaks = c(-1, 0, 1) * max(size_breaks(largest))
         ) +
         ggplot2::scale_alpha_manual(
             NULL, values = c(changes = 1, "not significant" = 0.35)

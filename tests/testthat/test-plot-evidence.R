@@ -171,6 +171,10 @@ test_that("pictures of curves say what their bands, bars and lines mean", {
     expect_gt(nrow(edges(drift)), 0)
     expect_match(caption(drift, type = "curves"), "Dark: .*Light: ")
     expect_match(caption(drift, type = "total"), "Shaded: ")
+    # On a bar of the usual length five numbers run into each other.
+    scales <- ggplot2::ggplot_build(autoplot(drift))$plot$scales
+    breaks <- scales$get_scales("fill")$get_breaks()
+    expect_equal(sum(!is.na(breaks)), 3)
 })
 
 test_that("a path has the number of edges on top", {
