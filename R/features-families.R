@@ -79,8 +79,8 @@ feat_gaussian <- function(linear = FALSE) {
 #' the two values around it, and beyond the ends to the score at the end. So
 #' [`predict()`][predict.change_path] has to know which sample that is, as with
 #' all features that are standardised within the samples; with `"pooled"` there
-#' is one map for both. What a fit keeps of its samples for this are the sorted
-#' values of every variable, also with `kliep_control(keep_samples = FALSE)`.
+#' is one map for both. For this, a fit keeps the sorted values of every
+#' variable, also with `kliep_control(keep_samples = FALSE)`.
 #'
 #' The intervals of [kliep_debias()] take the scores as given.
 #'
