@@ -1,6 +1,6 @@
-# Arguments of any kind: choices, flags, numbers, `...`. Each check returns the
-# value in the form that is wanted, or stops with a classed error. What is about
-# one subject alone stands with that subject.
+# Checks of arguments of any kind: choices, flags, numbers, `...`. Each check
+# returns the value in the form that is wanted, or stops with a classed error.
+# Checks that only one subject needs are in the files of that subject.
 
 is_variable_set <- function(set) {
     (is.character(set) || is.numeric(set)) && length(set) > 0L &&
@@ -95,7 +95,7 @@ can_write <- function(file) {
     writable(dirname(file)) && (!file.exists(file) || writable(file))
 }
 
-# Functions that test all edges: no penalty decides what they report.
+# Functions that test all edges: what they report does not depend on a penalty.
 untuned <- c("kliep_infer", "kliep_groups", "kliep_by", "kliep_interaction")
 
 # Arguments of glmnet, and what they are called here.
@@ -113,13 +113,14 @@ stop_other_word <- function(word, known, fun) {
     )
 }
 
-# `lambda` is an argument of its own where R would complain that it is short for
-# several.
+# Some functions have an argument `lambda` for this check alone: without it, R
+# would complain that `lambda` matches several arguments.
 refuse_lambda <- function(given, known, fun) {
     if (given) stop_other_word("lambda", known, fun)
 }
 
-# Arguments that nothing reads are typing errors: say so, and what was meant.
+# Arguments that nothing reads are typing errors: the message says so, and
+# suggests what was meant.
 check_dots <- function(given, known, fun) {
     known <- setdiff(known, "...")
     unused <- setdiff(names(given), known)

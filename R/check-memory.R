@@ -14,8 +14,8 @@ check_memory <- function(bytes, what, hint = paste(
     )
 }
 
-# TRUE where nobody knows how much is free. What R itself takes while it looks
-# needs no look.
+# TRUE also if free memory is unknown. Looking it up takes memory itself, so
+# that small requests are not checked.
 fits_memory <- function(bytes) {
     if (isTRUE(bytes <= 2^22)) return(TRUE)
     free <- free_memory()
@@ -43,10 +43,10 @@ check_replicates_memory <- function(count, units, arg) {
                  hint = paste0("Lower `", arg, "`."))
 }
 
-# In bytes; NA where nobody knows. A container may have less than its host:
-# Linux keeps its limits in a folder, which other systems do not have. The
-# function is imported: a time limit that met the loading of its package here
-# would be taken for one that does not work, and would be lost.
+# In bytes; NA if it is unknown. A container may have less than its host: Linux
+# keeps its limits in a folder, which other systems do not have. The function is
+# imported: if its package were loaded here, a time limit that ends the loading
+# would look like a package that does not work, and would be lost.
 #' @importFrom ps ps_system_memory
 free_memory <- function(groups = "/sys/fs/cgroup") {
     host <- value_or(ps_system_memory()$avail, NA_real_)

@@ -177,7 +177,7 @@ glasso_estimate <- function(covariance, lambda, diagonal, last, control) {
         return(glasso_solve(covariance, penalty, last, control))
     }
     root <- value_or(chol(covariance), NULL)
-    # A root that exists by rounding alone is none.
+    # A Cholesky factor whose smallest pivot is a rounding error counts as none.
     if (is.null(root) || lambda > 0 ||
         min(diag(root)) < 1e-7 * max(diag(root))) {
         return(list(unbounded = TRUE, objective = -Inf, gap = NA_real_,
@@ -223,7 +223,7 @@ glasso_start <- function(last, covariance, penalty) {
     if (!is.null(root)) list(w = w, wi = last$wi)
 }
 
-# Symmetric, with zeros where it means them.
+# Symmetric, with zeros where an entry is zero in effect.
 clean_precision <- function(wi) {
     theta <- (wi + t(wi)) / 2
     partial <- abs(theta) / sqrt(outer(diag(theta), diag(theta)))

@@ -1,9 +1,9 @@
 # What the methods that kliep_path() is compared with have in common: samples
 # and grid in, a change_path out. Each has a file of its own.
 
-# How each method calls itself in print(), and what selection needs of it:
-# `fit` takes the samples, `lambda2` and the `$arguments` of a path; `holl`
-# scores a path on further samples, by the name of `score`.
+# What each method is called in print(), and what selection needs of it: `fit`
+# takes the samples, `lambda2` and the `$arguments` of a path; `holl` (hold-out
+# log-likelihood) scores a path on further samples, under the name `score`.
 baseline_methods <- function() {
     list(
         moment = list(
@@ -144,8 +144,7 @@ sample_moments <- function(samples, divisor, standardize) {
     moments
 }
 
-# New observations that have been checked, standardised by what the path was
-# fitted with.
+# New observations, already checked, standardised as those of the fit.
 holdout_samples <- function(path, newx, newy) {
     prepare <- function(newdata, part) {
         newdata <- score_newdata(newdata, path$margins[[part]])
@@ -199,8 +198,8 @@ round_up <- function(lambda_max) {
 
 # A change_path from a `fit`: its `lambda_max`, one row of `diagnostics` for
 # each step, the non-zero `coefficients`, and `features` where these are not
-# known before. What is not said about a step is not known of it. `arguments`
-# are those of the method, with which it can be fitted again.
+# known before. Columns of `diagnostics` that a method does not have are NA.
+# `arguments` are those of the method, with which it can be fitted again.
 baseline_path <- function(method, fit, samples, arguments, call,
                           solver = method, shown = list(), extra = list()) {
     steps <- nrow(fit$diagnostics)

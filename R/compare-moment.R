@@ -1,4 +1,5 @@
-# The floor: no model at all.
+# The simplest comparison: thresholded differences of second moments, without a
+# model.
 
 #' Thresholded difference of second moments
 #'

@@ -1,5 +1,5 @@
-# The effects of covariates, taken off: residuals that are uncorrelated and of
-# one variance, as observations are, and fewer by what was estimated.
+# Removes the effects of covariates. The residuals are uncorrelated and have one
+# variance, as observations do, and are fewer by the number of coefficients.
 
 # Both samples without the effects of covariates, which of their observations
 # are left (`kept`), and how many each has lost.
@@ -107,9 +107,9 @@ refuse_two_valued <- function(parts) {
     )
 }
 
-# A covariate that is another in each condition and the same within both cannot
-# be told from it; nor can, where effects are common, one from which the
-# condition follows.
+# A covariate that is constant within each condition and differs between them
+# cannot be separated from the condition. If effects are common to both, neither
+# can covariates that determine the condition.
 stop_confounded <- function(covariates, common, called) {
     stacked <- do.call(rbind, unname(covariates))
     constant <- function(columns) {

@@ -62,7 +62,7 @@ assay_values <- function(x, assay) {
         Biobase::assayDataElement(x, names[assay])
     } else {
         names <- SummarizedExperiment::assayNames(x)
-        # What cells are compared by; the first assay has their counts.
+        # Cells are compared by log counts; the first assay has raw counts.
         if (is.null(assay) && inherits(x, "SingleCellExperiment") &&
             "logcounts" %in% names) {
             assay <- "logcounts"

@@ -64,7 +64,7 @@ as_samples <- function(found, features, least = 2L) {
       samples[intersect(c("design", "imputed"), names(samples))])
 }
 
-# The numbers of levels are no values for other features.
+# Other features have no use for columns that hold numbers of levels.
 stop_mixed_codes <- function(coding, features) {
     if (!is_mixed_coding(coding) || is_mixed(features)) return(invisible())
     stop_kliep(

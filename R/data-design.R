@@ -1,6 +1,6 @@
-# What is known about the observations beside their condition: covariates whose
-# effects are taken off, strata, units and pairs. All that is wrong with a
-# design is said here.
+# What is known about the observations besides their condition: covariates whose
+# effects are removed, strata, units and pairs. Everything that can be wrong
+# with a design is reported here.
 
 # ---- what is asked for -----------------------------------------------------
 
@@ -41,7 +41,7 @@ read_design <- function(request, known, rows, known_as) {
     asked <- lapply(asked, in_row_order, rows$names)
     labels <- Map(read_label, asked, names(asked), list(known), n, known_as)
     named <- Filter(function(value) is_column_name(value, n), asked)
-    # Numbers that name units are not a slope.
+    # Numbers that name units are labels, and not a numeric covariate.
     codes <- intersect(unlist(named), names(known))
     known[codes] <- lapply(known[codes], function(column) {
         as.character(plain_column(column))
@@ -102,7 +102,7 @@ read_covariates <- function(adjust, known, n, known_as) {
          called = paste(deparse(adjust[[2L]]), collapse = " "))
 }
 
-# What stats says about a formula is passed on as what is wrong with it.
+# An error of stats about a formula becomes one of ours, with its reason.
 covariate_frame <- function(formula, columns, n) {
     frame <- tryCatch(
         stats::model.frame(formula, columns, na.action = stats::na.pass,
@@ -146,7 +146,7 @@ names_covariates <- function(formula) {
     length(formula) == 2L && length(named) > 0L && !"." %in% named
 }
 
-# One value only makes no covariate, and no contrasts either.
+# A covariate with a single value is left out: it has no contrasts.
 design_matrix <- function(frame) {
     several <- vapply(frame, function(column) {
         length(dim(column)) == 2L ||
@@ -164,7 +164,8 @@ design_matrix <- function(frame) {
     old <- options(na.action = "na.pass")
     on.exit(options(old))
     columns <- stats::model.matrix(terms, frame)
-    # Which term a column belongs to; a constant comes first, whatever they say.
+    # The term that each column belongs to. The constant comes first, also where
+    # the formula leaves it out.
     structure(cbind(1, columns), term = c(0, attr(columns, "assign")))
 }
 
@@ -197,8 +198,8 @@ without_unknown <- function(group, read, values, na) {
 
 # ---- the design of two samples ---------------------------------------------
 
-# The samples with the effects of covariates taken off, and the design that
-# they carry. `rows` are the places of their observations in what was read.
+# The samples with the effects of covariates removed, and the design that they
+# carry. `rows` are the places of their observations in what was read.
 settle_design <- function(parts, read, rows) {
     if (is.null(read)) return(list(parts = parts))
     labels <- lapply(read$labels, function(label) {
@@ -220,7 +221,7 @@ settle_design <- function(parts, read, rows) {
         design$adjust <- list(called = read$called[["adjust"]],
                               common = read$common, lost = adjusted$lost)
     }
-    # A pair that has lost one side to the covariates goes with it.
+    # A pair that has lost one side to the covariates loses the other, too.
     if (!is.null(labels$pair) && !is.null(design$adjust)) {
         keep <- complete_pairs(labels$pair)
         parts <- Map(function(part, at) part[at, , drop = FALSE], parts, keep)
@@ -233,9 +234,9 @@ settle_design <- function(parts, read, rows) {
     list(parts = parts, design = design)
 }
 
-# One observation for each unit, or for each side of a pair: the mean or the
-# sum of its own. Covariates become their means, which is what the mean of a
-# linear model has. What was a unit is then an observation like any other.
+# One observation for each unit, or for each side of a pair: the mean or the sum
+# of its own. Covariates become their means, which is what the mean of a linear
+# model has. Each former unit is then an observation like any other.
 pool_units <- function(parts, labels, read, rows) {
     by <- if (is.null(labels$pair)) "unit" else "pair"
     if (by == "unit") check_unit_labels(labels$unit, labels$strata, least = 1L)
@@ -293,7 +294,8 @@ check_design <- function(design, n) {
     }
 }
 
-# Below this many units in a sample, their number is said to limit.
+# With fewer units than this in a sample, a message says that they limit what
+# can be found.
 few_units <- 8L
 
 n_distinct <- function(label) length(unique(label))
@@ -360,7 +362,7 @@ check_unit_labels <- function(unit, strata, least = 3L) {
     stop_torn(unit, strata, "unit")
 }
 
-# What changes places as a whole lies in one stratum.
+# Observations that change places as a whole must be in one stratum.
 stop_torn <- function(label, strata, what) {
     if (is.null(strata)) return(invisible())
     of <- function(labels) c(labels$x, labels$y)
@@ -376,7 +378,8 @@ stop_torn <- function(label, strata, what) {
     )
 }
 
-# A result says what it was adjusted for, and what changes places.
+# What a result was adjusted for, and which observations change places as a
+# whole, in words.
 format_design <- function(x) describe_design(x$samples$design)
 
 describe_adjust <- function(adjust, counts) {
@@ -386,7 +389,7 @@ describe_adjust <- function(adjust, counts) {
                               " observations"))
 }
 
-# Without `counts` it is that of several comparisons.
+# Without `counts` the words fit several comparisons.
 describe_design <- function(design, counts = TRUE) {
     if (is.null(design)) return(NULL)
     called <- function(what, part, count = NULL) {

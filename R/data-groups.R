@@ -42,8 +42,8 @@ find_group <- function(group, known, values, known_as) {
     check_group(in_row_order(group, rownames(values)), n, ncol(values))
 }
 
-# Values, or rows of a data frame, that are called as the observations are, in
-# the order of these. Numbers that rows have by themselves are no names.
+# Values, or rows of a data frame, that are named after the observations, in the
+# order of these. Automatic row numbers are not names.
 in_row_order <- function(value, observations) {
     own <- if (is.atomic(value)) names(value) else
         if (is.data.frame(value) && .row_names_info(value) > 0L) rownames(value)
@@ -55,7 +55,7 @@ in_row_order <- function(value, observations) {
     if (is.data.frame(value)) value[at, , drop = FALSE] else value[at]
 }
 
-# The names of the observations of a table or an experiment.
+# The names of the observations in a table or an experiment.
 observation_names <- function(data) {
     experiment <- inherits(data, c("SummarizedExperiment", "ExpressionSet"))
     if (experiment) colnames(data) else rownames(data)
@@ -145,7 +145,7 @@ stop_missing_group <- function(group, values) {
 
 # ---- formulas --------------------------------------------------------------
 
-# What stands for the conditions in `~ condition`.
+# The term that stands for the conditions in `~ condition`.
 check_one_term <- function(formula) {
     terms <- if (!"." %in% all.vars(formula)) stats::terms(formula)
     if (length(formula) == 2L && length(attr(terms, "term.labels")) == 1L &&

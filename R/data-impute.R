@@ -1,5 +1,6 @@
-# Missing values drawn from what the other variables of the same observation
-# say, several times: the spread between the draws is what is not known.
+# Multiple imputation: missing values are drawn several times, given the other
+# variables of the same observation. The spread between the draws shows how
+# uncertain they are.
 
 # How often missing values are drawn.
 n_imputations <- 5L
@@ -20,7 +21,7 @@ impute_draws <- function(parts, missing) {
 }
 
 # One sample completed. The covariances are those of a bootstrap sample of its
-# rows: with those of the sample itself, draws would take them for known.
+# rows: those of the sample itself would be treated as known.
 impute_once <- function(sample, missing, arg) {
     if (!any(missing)) return(sample)
     blocks <- impute_blocks(sample, missing, arg)

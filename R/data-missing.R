@@ -1,5 +1,5 @@
 # Values that are missing or infinite: refused with their place, left out,
-# replaced, or left to moments over what is known.
+# replaced, or kept for moments of pairs.
 
 na_choices <- c("error", "omit", "pairwise", "impute", "impute_median")
 

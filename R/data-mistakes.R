@@ -1,6 +1,7 @@
-# What a table looks like that is not two samples of observations: variables in
-# rows, a matrix of correlations, raw counts, a column twice, the column with
-# the conditions. Errors where it cannot be meant, messages where it can.
+# Tables that are not two samples of observations, by what they look like:
+# variables in rows, a matrix of correlations, raw counts, a column twice, the
+# column with the conditions. An error if nobody can mean it, a message if
+# somebody may.
 
 # ---- variables in rows -----------------------------------------------------
 
@@ -93,7 +94,7 @@ stop_conditions <- function(columns) {
 # ---- what can be meant, and mostly is not ----------------------------------
 
 # `found` is what a user gave, `samples` what was made of it, and `features` are
-# those that are fitted. Of the samples of a result all this has been said.
+# those that are fitted. The samples of a result were checked when it was made.
 notice_samples <- function(found, samples, features) {
     if (!is.null(found$result) || has_gaps(samples)) return(invisible())
     notice_twins(samples)

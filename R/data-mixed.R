@@ -141,7 +141,7 @@ stop_one_value <- function(column, other, known, name) {
     )
 }
 
-# Another value in each sample is a mistake of another kind.
+# A column with one value in `x` and another in `y` is a different mistake.
 stays_apart <- function(values, one) {
     if (!all(one)) return(FALSE)
     first <- lapply(values, function(part) {
@@ -280,7 +280,8 @@ code_count <- function(column, other, name, transform) {
     coding <- list(transform = transform, center = mean(bent),
                    scale = stats::sd(bent))
     t <- (bent - coding$center) / coding$scale
-    # The square, and zero as a state, are what the transformed count leaves.
+    # The square, and zero as a state, less their lines on the transformed
+    # count.
     coding$square <- leave_line(t^2, t)
     zeros <- mean(values == 0)
     if (zeros >= many_zeros && zeros <= 1 - many_zeros) {
@@ -308,7 +309,8 @@ off_line <- function(column, t, line) {
 
 # ---- values ----------------------------------------------------------------
 
-# Numbers that stand for the values of a column; missing values stay missing.
+# The numbers that stand for the values of a column; missing values stay
+# missing.
 code_values <- function(column, coding, name) {
     if (is.null(coding$index)) {
         check_numbers(column, name, coding$type)

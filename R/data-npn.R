@@ -186,15 +186,15 @@ ranked_columns <- function(features, d) {
 
 normal_scores <- function(sample) npn_sample(sample, "shrinkage", NULL)
 
-# The distribution of every variable, without which values go together. Columns
-# with gaps end in missing values.
+# The values of every variable in order, which no longer tell which values
+# belong to one observation. Columns with gaps end in missing values.
 sort_columns <- function(sample) {
     matrix(apply(sample, 2L, sort, na.last = TRUE), nrow(sample),
            ncol(sample))
 }
 
-# Further observations by the scores of a sample that was fitted: on a line
-# between two of its values, and the score of the last beyond its ends.
+# Scores of further observations, from the sample that was fitted: linear
+# between two of its values, and those of the extreme values beyond them.
 score_newdata <- function(newdata, margin) {
     if (is.null(margin)) return(newdata)
     scores <- normal_scores(margin)

@@ -58,8 +58,9 @@ pairwise_moments <- function(values) {
     list(moments = crossprod(values) / pmax(n, 1), n = n)
 }
 
-# The nearest in spirit: eigenvalues are at least a thousandth of the mean, and
-# the diagonal stays. Moments of different rows need not be those of any data.
+# A positive definite matrix close to this one: eigenvalues are at least a
+# thousandth of the mean, and the diagonal stays. Moments of different rows need
+# not be those of any data.
 positive_definite <- function(moments, least = 1e-3) {
     parts <- eigen(moments, symmetric = TRUE)
     floor <- least * mean(diag(moments))

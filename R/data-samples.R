@@ -1,6 +1,6 @@
 # The two samples as a fit wants them: double matrices with the same columns in
-# the same order, finite, with names. Everything that is wrong with a sample is
-# said here.
+# the same order, finite, with names. Everything that can be wrong with a sample
+# is reported here.
 
 # Both samples as double matrices with the same columns in the same order.
 # Ising features bring their own coding of what a column holds.
@@ -185,8 +185,8 @@ scaled_part <- function(samples, features) {
          variables = samples$variables[at])
 }
 
-# A constant column cannot be divided by its standard deviation. `none`, whether
-# there need be no division.
+# A constant column cannot be divided by its standard deviation. `none` says
+# whether the error may suggest `standardize = "none"`.
 check_constant <- function(samples, standardize, none = TRUE) {
     if (ncol(samples$x) == 0L) return(invisible())
     if (standardize == "within") {

@@ -1,6 +1,6 @@
-# Where the two samples are in what a user has: two tables, one table and a
-# group, an object of Bioconductor, a formula. All that fits is told apart
-# here; everything after sees `x` and `y`.
+# Finds the two samples in what a user has: two tables, one table and a group,
+# an object of Bioconductor, a formula. These are told apart here; everything
+# after sees `x` and `y`.
 
 #' The two samples in a table, a formula or a Bioconductor object
 #'
@@ -328,7 +328,7 @@ sample_arguments <- function() {
 # The two samples of a call, the names of their conditions, their design if
 # there is one, and `rest`, what its `...` holds besides.
 find_samples <- function(x, y, dots) {
-    # Also where a function that calls this one passes on what it did not get.
+    # `y` may also be missing in the function that calls this one.
     if (missing(y)) y <- NULL
     if (missing(x)) stop_missing_samples(c("x", if (is.null(y)) "y"))
     about <- names(dots) %in% sample_arguments()
@@ -394,7 +394,8 @@ refuse_others <- function(given, x) {
 
 # ---- two tables ------------------------------------------------------------
 
-# Two tables: what is not asked for is left as it is, for the checks of a fit.
+# Two tables: only what is asked for changes, and the checks of a fit see the
+# rest as it is.
 from_tables <- function(x, y, choice, request = NULL) {
     parts <- label_tables(list(x = x, y = y), choice$label)
     asked <- !is.null(choice$variables) || !is.null(choice$top_variable) ||

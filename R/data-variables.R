@@ -58,7 +58,7 @@ dense_part <- function(part) {
     if (inherits(part, "Matrix")) as.matrix(part) else part
 }
 
-# Number, mean and sum of squares about it, column by column, of what is there.
+# Number, mean and sum of squared deviations of the known values of each column.
 column_sums <- function(part) {
     if (inherits(part, "Matrix")) {
         n <- nrow(part) - Matrix::colSums(is.na(part))

@@ -136,7 +136,7 @@ path_points <- function(path, truth, n_pairs) {
 count_rates <- function(tp, fp, n_changed, n_pairs) {
     share <- function(part, whole) {
         rate <- part / whole
-        # 0 / 0 is not known.
+        # 0 / 0 is unknown.
         replace(rate, is.nan(rate), NA)
     }
     data.frame(
@@ -217,7 +217,7 @@ area_pr <- function(curve, n_changed) {
 }
 
 # The stretches of the curve on which changed edges are found: `from` and `to`
-# count these.
+# are numbers of changed edges.
 curve_pieces <- function(curve) {
     tp <- c(0, curve$tp)
     fp <- c(0, curve$fp)
@@ -231,7 +231,7 @@ curve_pieces <- function(curve) {
 # the first changed edge is found. The area under these steps is the average
 # precision.
 precision_at <- function(curve, recall, n_changed) {
-    # Rounding must not ask for an edge more.
+    # Rounding must not require one edge more.
     wanted <- pmax(1, ceiling(recall * n_changed - 1e-9))
     curve$precision[findInterval(wanted, curve$tp, left.open = TRUE) + 1L]
 }
@@ -290,7 +290,7 @@ new_pr_average <- function(curve, average_precision, guess, runs) {
                    guess = guess, runs = runs))
 }
 
-# NA where there is no spread to tell it from.
+# NA for a single value, which has no spread.
 standard_error <- function(values) {
     stats::sd(values) / sqrt(length(values))
 }

@@ -150,7 +150,8 @@ compare_run <- function(task, simulate, methods, rank) {
     if (is.character(pair)) {
         return(lapply(methods, function(method) list(error = pair)))
     }
-    # A stream for each method: its numbers do not depend on the others.
+    # A stream for each method, so that its random numbers do not depend on the
+    # others.
     state <- random_state()
     lapply(methods, function(method) {
         state <<- parallel::nextRNGSubStream(state)
@@ -282,7 +283,7 @@ print.compare_methods <- function(x, ...) {
         "area" = number(table$area), "F1" = number(table$f1),
         "seconds" = format(signif(table$seconds, 2L)), check.names = FALSE
     )
-    # What no method did needs no column.
+    # Columns of zeros are not shown.
     for (column in c("failed", "warned")) {
         if (all(shown[[column]] == 0L)) shown[[column]] <- NULL
     }

@@ -69,7 +69,7 @@ truth_from_matrix <- function(truth, variables) {
     cells <- Matrix::which(truth != 0, arr.ind = TRUE)
     edges <- data.frame(from = match(names[cells[, 1L]], variables),
                         to = match(names[cells[, 2L]], variables))
-    # The diagonal is about variables alone.
+    # The diagonal is about single variables.
     edges[edges$from != edges$to, ]
 }
 

@@ -1,5 +1,6 @@
-# What a factor of the network looks like: which functions of its variables
-# the log density ratio is linear in. The families are in feature_families.R.
+# What a factor of the network looks like: the functions of its variables in
+# which the log density ratio is linear. The families are in
+# features-families.R.
 
 # The only place the class is set. `kind` says how the features are made:
 # "products" and "rbf" in Rust, "custom", "cliques" and "mixed" in R;

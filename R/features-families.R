@@ -79,8 +79,8 @@ feat_gaussian <- function(linear = FALSE) {
 #' the two values around it, and beyond the ends to the score at the end. So
 #' [`predict()`][predict.change_path] has to know which sample that is, as with
 #' all features that are standardised within the samples; with `"pooled"` there
-#' is one map for both. What a fit keeps of its samples for this are the sorted
-#' values of every variable, also with `kliep_control(keep_samples = FALSE)`.
+#' is one map for both. For this, a fit keeps the sorted values of every
+#' variable, also with `kliep_control(keep_samples = FALSE)`.
 #'
 #' The intervals of [kliep_debias()] take the scores as given.
 #'
@@ -187,16 +187,16 @@ feat_polynomial <- function(degree = 4, terms = c("all", "interactions"),
         power = 1,
         pair = pair[, used, drop = FALSE],
         single = seq_len(degree),
-        # The default goes without saying.
+        # The default is not printed.
         settings = list(degree = degree, terms = terms,
                         basis = if (basis == "raw") basis),
         weights = if (basis == "orthonormal") polynomial_weights(degree)
     )
 }
 
-# The product of two variables has to weigh more than what lies above it, which
-# has as much noise and less often a change. Below the smallest the scores of a
-# high degree would be lost in rounding.
+# The product of two variables must weigh more than higher terms, which are as
+# noisy and change less often. Below the smallest weight, the scores of a high
+# degree would be lost in rounding.
 polynomial_weights <- function(degree) {
     pmax(0.8^((seq_len(degree) - 1)^2), 1e-3)
 }

@@ -233,8 +233,8 @@ mixed_sizes <- function(columns) {
            k[pairs$from] * k[pairs$to])
 }
 
-# Penalty factors under which every factor is as likely to be the first, where
-# nothing has changed.
+# Penalty factors under which every factor is equally likely to be the first to
+# enter if nothing has changed.
 mixed_weights <- function(sizes, d) {
     level <- 1 - 1 / max(2, d * (d - 1) / 2)
     sqrt(stats::qchisq(level, sizes) / stats::qchisq(level, 1))

@@ -87,7 +87,7 @@ probe_shape <- function(features, stack, set) {
         return(character())
     }
     values <- call_features(features, stack, set)
-    # No half: that may be one sample, standardised by itself.
+    # A third of the rows: a half may be one sample, standardised by itself.
     some <- seq_len((nrow(stack) + 2L) %/% 3L)
     again <- call_features(features, stack[some, , drop = FALSE], set)
     apart <- again - values[some, , drop = FALSE]

@@ -1,8 +1,7 @@
 # Blocks of edges that are penalised together (`penalty_groups`): what users
 # give, and the number of the block of every factor, which Rust reads.
 
-# The shape alone: which variables there are is not known yet. One group over
-# all factors is none.
+# Checks the shape alone: the variables are not known yet.
 check_penalty_groups <- function(penalty_groups, group_share, spec) {
     share <- check_number(group_share, "group_share", "penalty_groups")
     if (share < 0 || share > 1) {

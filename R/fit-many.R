@@ -73,7 +73,7 @@ refit_score <- function(problem, samples, lambda2) {
 }
 
 # Features that R computes, other methods, and samples with gaps are fitted one
-# by one.
+# after the other.
 fits_many <- function(problem, divided = list()) {
     !is_baseline(problem) && !is_table(problem$spec$features) &&
         !anyNA(divided, recursive = TRUE)

@@ -1,8 +1,8 @@
 # A problem is a specification that knows its variables: what is fitted to one
 # set of observations after another, here in Rust.
 
-# A path, from what users give. It ends with the step at which `most_edges` have
-# been detected, where these are given.
+# A path, from what users give. It ends at the step at which `most_edges` have
+# been detected, if `most_edges` is given.
 fit_spec <- function(spec, found, progress, call, most_edges = NULL) {
     samples <- as_samples(found, spec$features)
     notice_samples(found, samples, spec$features)

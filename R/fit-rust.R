@@ -133,9 +133,9 @@ rust_probe_wait <- function(seconds, on_progress = NULL) {
 
 # ---- from failures to conditions -------------------------------------------
 
-# A routine returns its value, or a failure as a list: an R error raised in
-# Rust would jump over frames that have to be left in order. By now they have
-# been, and the failure can become the condition it stands for.
+# A routine returns its value, or a failure as a list: an R error raised in Rust
+# would jump over frames that have to be left in order. By the time the list is
+# here they have been left, and the failure becomes a condition.
 call_rust <- function(value) {
     if (!inherits(value, "kliep_failure")) return(value)
     switch(
@@ -160,9 +160,9 @@ resume_interrupt <- function() {
     invokeRestart("abort")
 }
 
-# Progress is drawn while Rust waits below, where neither an error nor an
-# interrupt may pass: an error is nothing to stop a fit for, and an interrupt
-# is handed down as FALSE.
+# Draws progress while Rust waits for it. Neither an error nor an interrupt may
+# pass through Rust: errors in drawing are dropped, and an interrupt is handed
+# down as FALSE.
 shield_progress <- function(on_progress) {
     if (is.null(on_progress)) return(NULL)
     function(done, total) {

@@ -1,7 +1,7 @@
-# What else a fit can be asked for: one check for each argument, which returns
-# it in the form the fit wants or stops with a classed error.
+# Further settings of a fit: one check for each argument, which returns it in
+# the form that the fit wants or stops with a classed error.
 
-# Left at its default, it is what the features want.
+# An argument left at its default takes what the features want.
 check_standardize <- function(standardize, features) {
     choices <- c("within", "pooled", "none")
     if (identical(standardize, choices)) return(features$standardize)
@@ -44,7 +44,7 @@ has_closed_form <- function(features) {
         identical(as.vector(features$pair), c(1L, 1L))
 }
 
-# Without the ridge, nothing holds a fit up where a covariance is singular.
+# Without the ridge, the objective has no minimum if a covariance is singular.
 check_regular <- function(samples, spec) {
     if (spec$normalizer == "empirical" || spec$lambda1 > 0) {
         return(invisible())
@@ -69,7 +69,7 @@ check_penalty <- function(penalty) {
     check_choice(penalty, "penalty", c("group_lasso", "adaptive", "mcp"))
 }
 
-# The group lasso has no use for it.
+# `gamma` belongs to the other penalties.
 check_gamma <- function(gamma, penalty) {
     gamma <- check_positive(gamma, "gamma", "penalty")
     if (penalty == "group_lasso") {
@@ -82,7 +82,7 @@ check_gamma <- function(gamma, penalty) {
     gamma
 }
 
-# The shape of the penalty, or the usual one.
+# The shape of the penalty: `gamma`, or its default.
 settled_gamma <- function(spec) {
     usual <- c(group_lasso = 1, adaptive = 1, mcp = 3)
     if (is.null(spec$gamma)) usual[[spec$penalty]] else spec$gamma

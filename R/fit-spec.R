@@ -129,7 +129,7 @@ as_spec <- function(spec = NULL, given = list()) {
     base <- open_spec(spec_of(spec))
     if (length(given) == 0L) return(base)
     fields <- unclass(base)
-    # The shape of one penalty is not that of another.
+    # The default of `gamma` differs between penalties.
     if ("penalty" %in% names(given)) fields["gamma"] <- list(NULL)
     fields[names(given)] <- given
     do.call(kliep_spec, fields, quote = TRUE)
@@ -168,8 +168,8 @@ given_settings <- function(frame = parent.frame()) {
 # ---- settled by the samples ------------------------------------------------
 
 # The specification with everything decided that depends on the variables. What
-# was open before is noted: other settings, or other variables, may decide it in
-# another way.
+# was decided here is noted, since other settings or other variables may decide
+# it differently.
 settle_spec <- function(spec, variables) {
     spec <- open_spec(spec)
     open <- names(open_settings)[vapply(names(open_settings), function(name) {
@@ -187,7 +187,8 @@ settle_spec <- function(spec, variables) {
     structure(spec, open = open)
 }
 
-# Settings that samples settle, and what they are before.
+# Settings that depend on the samples, with their values while these are
+# unknown.
 open_settings <- list(standardize = NULL, gamma = NULL, penalty_factor = NULL,
                       normalizer = "auto")
 

@@ -1,5 +1,5 @@
-# How a fit ended: the words for it, what they mean for the steps of a path,
-# what there is to warn of, and to stop for.
+# How a fit ended: the words for it, what they mean for the steps of a path, and
+# which of them are worth a warning or an error.
 
 # ---- the words -------------------------------------------------------------
 

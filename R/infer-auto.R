@@ -1,4 +1,4 @@
-# From two samples to the edges that changed without a choice to make: look at
+# From two samples to the edges that changed, without a choice to make: look at
 # the data, take the features that suit them, test every edge, and say why.
 
 #' Find the edges that changed, in one call

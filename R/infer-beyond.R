@@ -73,11 +73,11 @@ beyond_p_values <- function(samples, found, how, on_progress = NULL,
     }
     support <- list(
         members = integer(), products = found,
-        # Here margins may differ.
+        # Margins may differ between the samples here.
         variables = if (pooled) differing_variables(model)
     )
     support <- shorten_support(model, support)
-    # Where there is no change at all nothing joins the support.
+    # Without a change, nothing joins the support.
     if (!pooled && global > level) level <- 0
     list(p_value = grow_support(model, support, null, level), global = global)
 }
@@ -93,7 +93,8 @@ differing_variables <- function(model) {
                 as.integer(most_fitted(model) / 2 / size))
 }
 
-# Without the weakest products, so that a quarter of what may be fitted is left.
+# The weakest products are left out, so that a quarter of what may be fitted
+# stays free.
 shorten_support <- function(model, support) {
     while (length(support$products) > 0L &&
                n_fitted(model, support) > 0.75 * most_fitted(model)) {
@@ -104,9 +105,10 @@ shorten_support <- function(model, support) {
 
 # ---- the features ----------------------------------------------------------
 
-# Of an edge: h_i(z_u) h_j(z_v) in Hermite's polynomials, the product first;
-# what the product explains of the others is not beyond it. There are many
-# edges, so that edge_features() makes them of polynomials as they are needed.
+# The terms of an edge, h_i(z_u) h_j(z_v) in Hermite's polynomials, the product
+# first. The others are taken given the product: what it explains of them does
+# not count as beyond. There are many edges, so that edge_features() makes these
+# terms from polynomials when they are needed.
 #
 # Scores of each sample are estimated ranks, on which the mean of a term depends
 # by the integral of h_i' times the regression of h_j(z_v) on z_u. This integral
@@ -126,7 +128,7 @@ beyond_model <- function(samples, pooled, control) {
             d = ncol(z), within = FALSE, layout = layout,
             units = unlist(layout$added, use.names = FALSE),
             control = control,
-            # So many numbers of features are there at a time.
+            # This many numbers of features are held at a time.
             at_once = 1e6
         )
     )
@@ -250,8 +252,8 @@ beyond_statistics <- function(model) {
     unlist(statistic)
 }
 
-# The p-values of these edges given a support, of which they are no members.
-# NULL where it cannot be fitted.
+# The p-values of these edges given a support that they do not belong to. NULL
+# if it cannot be fitted.
 beyond_given <- function(model, support, edges, null) {
     if (n_fitted(model, support) > most_fitted(model)) return(NULL)
     if (length(edges) == 0L) return(numeric())
@@ -330,8 +332,8 @@ beyond_edges <- function(x) {
     x$estimates[which(x$estimates$q_beyond <= x$fdr), , drop = FALSE]
 }
 
-# What all other tests of an inference are about: not of all changes where there
-# are such edges.
+# What all other tests of an inference are about: only changes of correlations,
+# if other changes were found.
 change_tested <- function(x) {
     if (has_beyond(x)) "change of correlations" else "change"
 }

@@ -145,7 +145,8 @@ part_samples <- function(found, part, conditions, dots) {
     refuse_few(samples, part)
 }
 
-# Tests need ten of each; here it is said what of.
+# Tests need ten observations of each condition: this error names the part that
+# has fewer.
 refuse_few <- function(samples, part) {
     n <- vapply(samples[c("x", "y")], nrow, 1L)
     if (min(n) >= 10L) return(samples)
@@ -159,7 +160,7 @@ refuse_few <- function(samples, part) {
     )
 }
 
-# As many shuffles as there are, where these are enough.
+# All possible shuffles, if these are fewer than asked for, but enough to test.
 with_possible <- function(how, samples) {
     layout <- design_layout(samples$design, nrow(samples$x), nrow(samples$y))
     most <- count_layout_shuffles(layout, alike = TRUE)
@@ -167,9 +168,9 @@ with_possible <- function(how, samples) {
     how
 }
 
-# `work` for all parts: what came of it, by the part's name, and the parts for
-# which it failed with the reasons. Where it fails for all, the reason is one of
-# the call.
+# `work` for all parts: the results by the names of the parts, and the parts for
+# which it failed with the reasons. If it fails for all, the reason becomes an
+# error of the call.
 keep_possible <- function(parts, work) {
     first <- NULL
     done <- list()

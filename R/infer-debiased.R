@@ -510,7 +510,7 @@ worst_kkt <- function(x) {
     if (all(is.na(kkt))) NA_real_ else max(kkt, na.rm = TRUE)
 }
 
-# How many edges have no estimate as asked for, and why.
+# How many edges lack the estimate that was asked for, and why.
 format_statuses <- function(status) {
     about <- c(one_step = "by one step from the penalised estimate",
                paste("none:", reasons))

@@ -101,9 +101,9 @@
 #' compared with those of the shuffles: the better of both ranks, ranked among
 #' those of the shuffles, gives `$global$p_value`. Before rows change places,
 #' both samples are brought to one location and scale, by the bulk of every
-#' variable (see [kliep_test()]). The p-value is exact, but for that, where the
-#' observations are exchangeable: independent and of one distribution in both
-#' samples. Where it is above `fdr`, no edge is reported.
+#' variable (see [kliep_test()]). Apart from this step, the p-value is exact
+#' where the observations are exchangeable: independent and of one distribution
+#' in both samples. Where it is above `fdr`, no edge is reported.
 #'
 #' @section Shifts of means and scales:
 #' Tests do not depend on the location and the scale of a variable. But where
@@ -374,7 +374,7 @@ refuse_groups <- function(spec) {
     )
 }
 
-# Correlations within strata would be those of no one distribution.
+# Correlations over all strata mix several distributions.
 refuse_strata <- function(design) {
     if (is.null(design$strata)) return(invisible())
     stop_kliep(
@@ -478,7 +478,8 @@ named_support <- function(support, variables) {
     data.frame(from = variables[support$from], to = variables[support$to])
 }
 
-# The tests: what stands behind them, and what each finds by itself.
+# The tests: their degrees of freedom and shared variances, and how many edges
+# each finds by itself.
 test_table <- function(object) {
     about <- object$diagnostics
     if (!is.null(about$logistic)) {

@@ -46,7 +46,7 @@ keep_shuffles <- function(null, done) {
     c(lapply(null[of], `[`, done), null["observed"])
 }
 
-# `test` says which one it is.
+# `test` names the test that was used.
 global_test <- function(observed, shuffled, null) {
     if (!is.null(null)) {
         return(list(test = "edges", p_value = global_p_value(null),

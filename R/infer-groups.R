@@ -139,7 +139,7 @@ find_grouped <- function(data, group, arg = "`group`") {
         find_group(group, if (length(known) > 0L) known, rows,
                    "columns of `data`"),
         kliep_error_group = function(condition) {
-            # The same words about another argument.
+            # The same error, about another argument.
             condition$message <- sub("`group`", arg, condition$message,
                                      fixed = TRUE)
             stop(condition)
@@ -192,7 +192,8 @@ contrast_samples <- function(found, contrast, dots) {
     own
 }
 
-# Tests need ten of each; here it is said of which group there are fewer.
+# Tests need ten observations of each group: this error names a group that has
+# fewer.
 stop_small_group <- function(samples, contrast) {
     n <- vapply(samples[c("x", "y")], nrow, 1L)
     if (min(n) >= 10L) return(invisible())

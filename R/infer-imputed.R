@@ -16,7 +16,7 @@ test_imputed <- function(found, draws, spec, how, call) {
         test_all_edges(own, spec, how, call)
     }
     first <- one(draws[[1L]])
-    # What there is to say of the samples has been said.
+    # The first completion has given all messages and warnings.
     others <- lapply(draws[-1L], function(draw) {
         suppressMessages(suppressWarnings(one(draw), classes = "kliep_warning"),
                          classes = "kliep_message")
@@ -67,7 +67,7 @@ combine_tables <- function(table, of, result) {
         table[[column]] <- rowMeans(of(column))
     }
     table$q_value <- stats::p.adjust(table$p_value, "BH")
-    # One completion takes drawn values for observed ones.
+    # One completion treats drawn values as observed.
     if (!is.null(table$q_beyond)) table$q_beyond <- NA_real_
     table
 }

@@ -94,7 +94,7 @@ check_visits <- function(times, levels) {
     tryCatch(
         check_contrast(times, levels),
         kliep_error = function(condition) {
-            # The same words about another argument.
+            # The same error, about another argument.
             for (words in list(c("`contrast`", "`times`"),
                                c("contrast = ", "times = "),
                                c("`group`", "`time`"))) {

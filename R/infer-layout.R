@@ -90,7 +90,8 @@ draw_layout_shuffles <- function(layout, n_perm, alike, turned = FALSE) {
     if (!turned) return(draw_grouped(layout, n_perm, alike))
     all <- seq_len(n_x + n_y)
     group <- layout$group[c(all[-seq_len(n_x)], seq_len(n_x))]
-    # Numbered as they come, as where the samples are the other way round.
+    # Units are numbered in the order in which they come, also if the samples
+    # are exchanged.
     other <- list(n_x = n_y, n_y = n_x, group = match(group, unique(group)))
     lapply(draw_grouped(other, n_perm, alike), function(first) {
         rest <- setdiff(all, first)
@@ -102,7 +103,8 @@ draw_layout_shuffles <- function(layout, n_perm, alike, turned = FALSE) {
 draw_grouped <- function(layout, n_perm, alike) {
     members <- split(seq_along(layout$group), layout$group)
     of_x <- tabulate(layout$group[seq_len(layout$n_x)], length(members))
-    # Where the complement would do as well, the one with the first unit.
+    # If the complement is the same division, the one with the first unit is
+    # taken.
     either <- alike && all(2 * of_x == lengths(members))
     draw <- function() {
         units <- unlist(Map(function(own, size) {

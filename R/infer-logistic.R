@@ -103,7 +103,7 @@ feature_model <- function(samples, spec) {
          n_x = nrow(samples$x), stack = stack, within = within,
          scaled = seq_len(d), sets = sets, sizes = sizes,
          tested = which(lengths(sets) > 1L),
-         # An edge with powers of its variables alone has left them to these.
+         # Did edges lose their powers of single variables to these variables?
          with_singles = !identical(features$pair, spec$features$pair),
          evaluate = table, table = table(stack))
 }
@@ -284,7 +284,7 @@ tests_given <- function(model, groups, null, control) {
     if (is.null(tests) || !tests$converged) return(NULL)
     z <- group_z(tests$groups[model$tested, ])
     p_value <- p_from_null(z, null)
-    # What cannot be tested, such as a constant, has not changed.
+    # Features that cannot be tested, such as constants, count as unchanged.
     none <- c(which(is.na(tests$groups$statistic[model$tested])),
               model$untested)
     z[none] <- 0
@@ -318,7 +318,7 @@ support_groups <- function(model, support) {
     alone <- support$from == support$to
     singles <- edges + c(support$from[alone],
                          if (model$with_singles) unlist(support[!alone, ]))
-    # Those that have room are fitted anyway.
+    # Single columns are fitted in any case, as far as there is room for them.
     if (is_mixed(model$features)) singles <- integer()
     within <- support[!alone, ]
     sort(unique(c((within$to - 1) * (within$to - 2) / 2 + within$from,
@@ -486,7 +486,7 @@ design_model <- function(model, samples) {
 designed_statistics <- function(model, rows, control) {
     order <- c(rows, seq_len(nrow(model$table))[-rows])
     table <- if (model$within) {
-        # Scales are taken off the same number of rows as x has now.
+        # Scales are estimated from as many rows as x has in this shuffle.
         cbind(model$evaluate(shuffled_stack(model, rows), length(rows)),
               unname(model$strata[order, , drop = FALSE]))
     } else {

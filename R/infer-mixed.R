@@ -41,8 +41,8 @@ mixed_model <- function(samples, spec) {
     model
 }
 
-# Edges of a value that hardly occurs in one sample: no test can tell chance
-# from change there.
+# Edges of a value that is rare in one sample: no test can tell chance from
+# change there.
 untested_edges <- function(columns, pairs) {
     rare <- vapply(columns, function(own) isTRUE(own$rare), NA)
     if (!any(rare)) return(integer())

@@ -84,7 +84,8 @@ changes_in <- function(samples, own, fdr, shuffles, control, progress) {
     null <- shuffle_null(samples, shuffles, control, draw("Shuffling"),
                          own$bulk)
     near <- settle_neighbours(own$near, control, layout_of(samples)$added)
-    # A support that holds less than what is found at .1 leaves changes out.
+    # A support that is smaller than what is found at a rate of 0.1 leaves
+    # changes out.
     found <- find_support(samples, near, null, control, max(fdr, 0.1), progress)
     near$p_value <- p_from_null(near$z, null)
     chosen <- found$chosen
@@ -287,19 +288,19 @@ effective_sizes <- function(scaled, units, control) {
 }
 
 # Variances between units are larger than those of rows by as much as rows of a
-# unit repeat each other: the design effect, here its median over tests. Units
-# whose rows are alike count once, and independent rows each.
+# unit repeat each other: the design effect, here its median over tests. A unit
+# of equal rows counts as one observation, a unit of independent rows as many.
 effective_size <- function(n, units, effect) {
     min(n, max(n / stats::median(effect, na.rm = TRUE), n_distinct(units)))
 }
 
 # ---- which support ---------------------------------------------------------
 
-# Supports come from here. A selection that takes in too much makes a good
-# screen. It ends with twice the edges of the largest support that is tried: its
-# dense end, which would take most of the time, has none of them.
+# Supports come from this path. A selection that includes too many edges makes a
+# good screen. The path ends with twice the edges of the largest support that is
+# tried: its dense end is not needed, and would take most of the time.
 screening_path <- function(scaled, control, progress = FALSE) {
-    # What there is to say of the samples has been said.
+    # Messages and warnings about the samples were given before.
     quietly <- function(path) {
         suppressMessages(suppressWarnings(path, classes = "kliep_warning"),
                          classes = "kliep_message")
@@ -409,8 +410,9 @@ test_support <- function(scaled, support, null, control, level, units = NULL,
          found = found_at(p_value, level))
 }
 
-# Whether stats::p.adjust(p_value, "BH") <= level, which is no smaller than the
-# p-value itself: only those up to the level are put in order.
+# Whether stats::p.adjust(p_value, "BH") <= level. Adjusted p-values are no
+# smaller than the p-values themselves, so that only those up to the level have
+# to be sorted.
 found_at <- function(p_value, level) {
     small <- sort(p_value[which(p_value <= level)])
     enough <- which(length(p_value) / seq_along(small) * small <= level)
@@ -418,7 +420,7 @@ found_at <- function(p_value, level) {
     p_value <= small[max(enough)]
 }
 
-# What is found outside the support belongs in it: left out, it makes its
+# Edges found outside the support belong in it: left out, they make their
 # neighbours look changed, the more so the larger the samples are.
 close_support <- function(given, best) {
     for (round in 1:6) {
@@ -490,8 +492,8 @@ settle_neighbours <- function(tests, control, units = NULL) {
     tests
 }
 
-# Debiased, a partial correlation of nearly equal variables may lie beyond one,
-# and its difference from the other would be too large by as much.
+# A debiased partial correlation of nearly equal variables may lie beyond one,
+# and its difference from the other would be too large by the excess.
 bound_partials <- function(tests) {
     before <- tests$partial_x - tests$partial_y
     bounded <- lapply(tests[c("partial_x", "partial_y")], function(values) {

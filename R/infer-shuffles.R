@@ -50,8 +50,8 @@ check_block_labels <- function(block, n_x, n_y) {
 
 # ---- how many, and which ---------------------------------------------------
 
-# Ways to share the units out, other than the one that is there. Where both
-# samples are treated alike, exchanging them changes nothing.
+# How many ways there are to divide the units, other than the given one. Where
+# both samples are treated alike, exchanging them changes nothing.
 count_shuffles <- function(n_x, n_y, alike) {
     ways <- choose(n_x + n_y, n_x)
     if (alike && n_x == n_y) ways <- ways / 2
@@ -130,11 +130,12 @@ blind_columns <- function(sample) {
 
 # ---- what is shuffled ------------------------------------------------------
 
-# Both samples without their differences in location and scale: in each, every
-# variable has its bulk at mean zero and variance one. With the mean and the
-# variance of all values, a single one far out would shrink all others of its
-# sample, and shuffles, where these meet rows that were not shrunken, would no
-# longer have what the data have: a sample that a few rows dominate.
+# Both samples without their differences in location and scale: in each, the
+# bulk of every variable has mean zero and variance one. With the mean and the
+# variance of all values, a single outlier would shrink all other values of its
+# sample. In the data a few rows would dominate a sample of shrunken values; in
+# shuffles, where these values mix with those of the other sample, they would
+# not.
 align_samples <- function(x, y) align_bulks(list(bulk_of(x), bulk_of(y)))
 
 # One sample in units of its own, and the bulk of each variable.

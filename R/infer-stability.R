@@ -252,7 +252,7 @@ false_bounds <- function(q, n_pairs, n_edges,
 # More than half of the halves.
 bound_halves <- function(n_pairs) seq(n_pairs + 1, 2 * n_pairs)
 
-# A threshold between two values is as good as the next one up.
+# A threshold between two possible values acts like the next one up.
 threshold_row <- function(bounds, threshold) {
     which(bounds$threshold >= threshold - 1e-9)[1L]
 }

@@ -267,7 +267,7 @@ warn_few_shuffles <- function(n_perm, rules) {
 # ---- the data, and shuffles of them ----------------------------------------
 
 # The paths on the data as they are. Times and threads differ from run to run,
-# and are left out of what must not.
+# and are left out, so that results do not.
 fit_observed <- function(ready, candidates) {
     paths <- map_tasks(ready$problems, refit_all, samples = ready$samples,
                        label = "Paths of all candidates")
@@ -438,7 +438,8 @@ path_grid <- function(problem, divided) {
 # they enter.
 found_on_path <- function(problem, divided, grid, lambda2, down_to) {
     step <- match(lambda2, grid)
-    # One step more: a solver that knows what comes next rounds differently.
+    # One step more than needed: how a solver rounds depends on the step that
+    # follows.
     steps <- 1L + max(step, 2L, sum(grid >= min(down_to, lambda2)))
     path <- refit_many(problem, list(divided), utils::head(grid, steps))[[1L]]
     d <- length(path$variables)
@@ -488,7 +489,7 @@ to_common_units <- function(values) {
     lambda_max <- vapply(values, `[[`, values[[1L]]$lambda_max, "lambda_max")
     lambda_max <- matrix(lambda_max, ncol = length(values))
     unit <- apply(lambda_max, 1L, stats::median)
-    # Equal samples have nothing to measure.
+    # Equal samples have a lambda_max of zero.
     unit[unit == 0] <- 1
     lapply(values, function(value) {
         scale <- unit[values[[1L]]$candidate] / unit[value$candidate]
@@ -526,7 +527,7 @@ test_edges <- function(observed, shuffled, selection, rules) {
     p_value <- (1 + rowSums(null$own >= statistic)) / (1 + length(shuffled))
     p_adjusted <- adjust_p(p_value, statistic, null, rules$adjust,
                            n_possible_edges(selection$path))
-    # Rounding must not cost a shuffle.
+    # Rounding must not exclude a shuffle.
     paper <- counts <= rules$alpha * length(shuffled) + 1e-9
     d <- length(selection$path$variables)
     ends <- edge_ends(key, d)
@@ -559,7 +560,7 @@ null_statistics <- function(key, shuffled) {
 
 # Edges that are not detected have p-value 1.
 adjust_p <- function(p_value, statistic, null, adjust, n_edges) {
-    # p.adjust() has no answer to no p-values.
+    # p.adjust() cannot take an empty vector with this `n`.
     if (length(p_value) == 0L) return(numeric())
     if (adjust == "maxT") return(step_down(statistic, null))
     stats::p.adjust(p_value, adjust, max(length(p_value), n_edges))
@@ -571,7 +572,7 @@ step_down <- function(statistic, null) {
     largest <- apply(null$own, 2L, function(one) rev(cummax(rev(one))))
     largest <- matrix(largest, nrow = length(statistic))
     largest <- pmax(largest, rep(null$others, each = length(statistic)))
-    # Edges that tie are judged alike.
+    # Edges that tie are treated alike.
     largest <- largest[match(statistic, statistic), , drop = FALSE]
     exceed <- rowSums(largest >= statistic)
     cummax((1 + exceed) / (1 + ncol(largest)))

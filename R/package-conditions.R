@@ -26,7 +26,8 @@ kliep_condition <- function(type, class, message, hint, call) {
     )
 }
 
-# Work on several parts of the same observations says the same thing once.
+# A message or warning that several parts of the same observations give is shown
+# once.
 say_once <- function(work) {
     said <- character()
     once <- function(restart) {
@@ -88,14 +89,13 @@ time_limit_of <- function(condition) {
     if (any(found)) limits[found][1L]
 }
 
-# For those who catch errors: the time of the whole call is over, and not only
-# that of the piece of work which the limit has met.
+# For code that catches errors: the time of the whole call is over, and not only
+# that of the task in which the limit was reached.
 pass_time_limit <- function(condition) {
     if (!is.null(time_limit_of(condition))) stop(condition)
 }
 
-# The value, or `instead` where it cannot be had. A time limit ends more than
-# this.
+# The value, or `instead` if there is an error. Time limits are passed on.
 value_or <- function(value, instead) {
     tryCatch(value, error = function(condition) {
         pass_time_limit(condition)

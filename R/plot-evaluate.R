@@ -1,9 +1,9 @@
 # Pictures of precision-recall curves and of comparisons. curve_lines() and
 # average_lines() compute what to draw; the autoplot() methods only draw.
 
-# Okabe-Ito colours, without the yellow that white paper swallows, then further
-# ones that differ from these; and types of lines for readers who cannot tell
-# them apart.
+# Okabe-Ito colours, without the yellow, which is hard to see on white, then
+# further ones that differ from these; and types of lines for readers who cannot
+# tell colours apart.
 method_colours <- c("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
                     "#56B4E9", "#000000", "#882255", "#999933", "#332288",
                     "#8C510A", "#7F7F7F")
@@ -99,7 +99,7 @@ autoplot.pr_curve <- function(object, type = c("pr", "roc"), ...) {
                             size = 1.2) +
         draw_best(points, curve_lines(object, type)) +
         scale_unit_square() +
-        label_axes(type) +
+        label_axes(type, "Points: values of lambda2.") +
         theme_kliepnet()
 }
 
@@ -124,7 +124,7 @@ autoplot.pr_average <- function(object, ...) {
         ) +
         ggplot2::geom_line(colour = colour_positive, linewidth = 0.7) +
         scale_unit_square() +
-        label_axes("pr") +
+        label_axes("pr", "Band: one standard error of the mean.") +
         theme_kliepnet()
 }
 
@@ -184,13 +184,13 @@ draw_averages <- function(object) {
         ggplot2::geom_ribbon(
             ggplot2::aes(ymin = .data$lower, ymax = .data$upper,
                          fill = .data$method),
-            # Many bands on top of each other must not hide the lines.
+            # Bands that lie on each other must not hide the lines.
             alpha = min(0.15, 0.6 / nlevels(lines$method)), colour = NA
         ) +
         ggplot2::geom_line(linewidth = 0.7) +
         scale_methods(levels(lines$method)) +
         scale_unit_square() +
-        label_axes("pr") +
+        label_axes("pr", "Band: one standard error of the mean.") +
         theme_kliepnet() +
         facet_simulators(lines$simulator)
 }
@@ -227,7 +227,10 @@ draw_scores <- function(object) {
             limits = c(0, 1), breaks = seq(0, 1, by = 0.25),
             labels = as.character(seq(0, 1, by = 0.25))
         ) +
-        ggplot2::labs(x = "average precision", y = NULL) +
+        ggplot2::labs(x = "average precision", y = NULL, caption = paste(
+            "Grey: runs. Bar: one standard error of their mean.",
+            "Dotted: guessing."
+        )) +
         theme_kliepnet() +
         facet_simulators(scored$simulator)
 }
@@ -295,17 +298,21 @@ scale_unit_square <- function() {
     )
 }
 
-label_axes <- function(type) {
-    if (type == "pr") return(ggplot2::labs(x = "recall", y = "precision"))
-    ggplot2::labs(x = "false positive rate", y = "true positive rate")
+# The axes, and below them what is drawn, and what the dotted line is.
+label_axes <- function(type, drawn) {
+    roc <- type == "roc"
+    ggplot2::labs(x = if (roc) "false positive rate" else "recall",
+                  y = if (roc) "true positive rate" else "precision",
+                  caption = paste(drawn, "Dotted: guessing."))
 }
 
 scale_methods <- function(methods) {
     at <- seq_along(methods) - 1L
     cycle <- length(method_colours)
     colours <- stats::setNames(method_colours[at %% cycle + 1L], methods)
-    # Past the last colour each comes again with another line: 12 colours leave
-    # the line of a method 5 further on among 7.
+    # After the last colour they repeat, with other lines: of 12 colours and 7
+    # types of lines, a method with the same colour has its line 5 types further
+    # on.
     lines <- stats::setNames(
         method_lines[at %% length(method_lines) + 1L], methods
     )

@@ -57,7 +57,7 @@ pair_titles <- function(object, edge) {
                    paste0("\npartial correlation ",
                           format(round(partial, 2L), nsmall = 2L)))
     }, "")
-    # Conditions of one name would become one panel.
+    # Conditions with equal names would share one panel.
     stats::setNames(make.unique(said), c("x", "y"))
 }
 
@@ -69,7 +69,7 @@ draw_pair <- function(object, edge) {
     axis <- function(name) paste0(name, if (ranked) " (normal score)")
     few <- length(unique(points$u)) * length(unique(points$v)) <= 25L
     coding <- pair_coding(object, found)
-    # Categories in the order of the alphabet have no slope.
+    # Categories have no order, and so no slope.
     line <- !any(vapply(coding, is_category, NA))
     ggplot2::ggplot(points, ggplot2::aes(.data$u, .data$v)) +
         (if (few) ggplot2::geom_count(colour = colour_positive) else

@@ -38,7 +38,7 @@ profile_lines <- function(object, most) {
     table$edge <- edge_label(table$from, table$to)
     table <- table[table$edge %in% first & table$group != "rest", ]
     table$edge <- factor(table$edge, first)
-    # Of cell types, each has its own line over the two conditions.
+    # Cell types each have their own line over the two conditions.
     parted <- inherits(object, "kliep_by")
     table$group <- factor(table$group, if (parted) rev(object$conditions) else
         object$groups$group)

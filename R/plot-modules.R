@@ -63,7 +63,8 @@ draw_modules <- function(graph, caption = NULL) {
                 override.aes = list(colour = colour_positive)
             )
         ) +
-        # Keys are lower than a bar, which would leave no room for the others.
+        # Keys are lower than a colour bar, which would leave no room for other
+        # legends.
         ggplot2::scale_colour_gradient(
             "edges within", low = "#BFD7EA", high = colour_positive,
             breaks = count_breaks(points$edges), guide = ggplot2::guide_legend(

@@ -1,5 +1,5 @@
-# Pictures. What to draw is computed by path_lines() and edge_bars(); the
-# autoplot() methods only draw.
+# The picture of a path. What to draw is computed by path_lines() and
+# edge_bars(); the autoplot() methods only draw.
 
 # Okabe-Ito colours: told apart by colour-blind readers, and in grey by their
 # lightness together with line type and width.
@@ -214,7 +214,8 @@ draw_lines <- function(lines, labels) {
         theme_kliepnet()
 }
 
-# At zero before and after: nothing to draw, and the axis stays clean.
+# Points at zero whose neighbours on the line are zero, too: they are not drawn,
+# so that the axis stays clean.
 is_resting <- function(lines) {
     zero <- lines$weight == 0
     first <- !duplicated(lines$rank)

@@ -98,7 +98,7 @@ chosen_times <- function(object, times) {
         at[which.min(abs(at - peak))] <- peak
         return(known[at])
     }
-    # What cannot be taken apart is refused as a whole.
+    # nearest_time() refuses what is not a vector.
     if (!is.atomic(times) || length(times) == 0L) nearest_time(object, times)
     places <- lapply(seq_along(times), function(k) {
         nearest_time(object, times[[k]])
@@ -117,7 +117,8 @@ draw_drift_tiles <- function(object, max_edges) {
         ), width = step, height = 0.9) +
         ggplot2::scale_fill_gradient2(
             "rate", low = colour_negative, mid = "white",
-            high = colour_positive, limits = c(-largest, largest)
+            high = colour_positive, limits = c(-largest, largest),
+            breaks = c(-1, 0, 1) * max(size_breaks(largest))
         ) +
         ggplot2::scale_alpha_manual(
             NULL, values = c(changes = 1, "not significant" = 0.35)
@@ -147,8 +148,11 @@ draw_drift_curves <- function(object, max_edges) {
         ggplot2::geom_hline(yintercept = 0, colour = "grey50") +
         ggplot2::geom_line(colour = colour_positive) +
         ggplot2::facet_wrap(ggplot2::vars(.data$edge)) +
-        ggplot2::labs(x = "time", y = "rate",
-                      caption = left_out(object, nlevels(tiles$edge))) +
+        ggplot2::labs(x = "time", y = "rate", caption = paste(c(
+            left_out(object, nlevels(tiles$edge)),
+            paste0("Dark: ", format(100 * object$level),
+                   " % interval of each time. Light: of all times at once.")
+        ), collapse = ". ")) +
         theme_kliepnet()
 }
 
@@ -163,8 +167,8 @@ draw_total_rate <- function(object) {
                             data = object$peak, colour = "grey50") +
         ggplot2::geom_line(colour = colour_changed) +
         ggplot2::labs(x = "time", y = "total rate",
-                      caption = paste0("shaded: ", format(100 * object$level),
-                                       " % interval of the peak")) +
+                      caption = paste0("Shaded: ", format(100 * object$level),
+                                       " % interval of the peak.")) +
         theme_kliepnet()
 }
 

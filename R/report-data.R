@@ -242,7 +242,8 @@ report_evidence <- function(fit, found, graph, room = 4e5) {
     if (is.null(samples) || nrow(found$table) == 0L) return(NULL)
     columns <- match(graph$variables, path$variables)
     n <- c(nrow(samples$x), nrow(samples$y))
-    # Two letters a value. Rather fewer observations than fewer variables.
+    # Two letters for each value. If there is no room for all, observations are
+    # left out rather than variables.
     drawn <- pmin(n, max(60L, min(250L, room %/% (4 * length(columns)))))
     kept <- utils::head(seq_along(columns), room %/% (2 * sum(drawn)))
     both <- Map(function(sample, n, drawn) {

@@ -1,7 +1,7 @@
 # What a report says in words and numbers: the summary, the facts about data
 # and settings, and the diagnostics with a verdict each.
 
-# What was compared, what was found, and what that is worth.
+# What was compared, what was found, and how far it can be trusted.
 report_summary <- function(fit, lambda2 = NULL) {
     if (inherits(fit, "kliep_windows")) return(summarise_windows(fit))
     if (inherits(fit, "kliep_time")) return(summarise_drift(fit))
@@ -56,7 +56,7 @@ say_found <- function(fit, lambda2) {
 
 lambda2_of <- function(path, lambda2) path$lambda2[find_step(path, lambda2)]
 
-# What does say it, if there is anything.
+# The call that tests these edges, if there is one.
 say_judge <- function(path) {
     if (is_baseline(path)) return(".")
     ": `kliep_infer(fit)` tests every edge."
@@ -80,7 +80,7 @@ say_global <- function(fit) {
            format(fit$global$p_value, digits = 2L), ".")
 }
 
-# Around which variable most has changed.
+# The variable around which most has changed.
 say_hub <- function(fit) {
     top <- hubs(fit)
     if (nrow(top) == 0L) return("")
@@ -126,7 +126,7 @@ summarise_drift <- function(fit) {
     )
 }
 
-# What there is to say about "data", "settings" or "diagnostics".
+# The facts about "data", "settings" or "diagnostics".
 report_facts <- function(fit, about) {
     if (about == "diagnostics") return(diagnostic_facts(fit))
     facts <- if (inherits(fit, "kliep_windows")) {
@@ -154,7 +154,8 @@ data_facts <- function(path, conditions) {
                                         length(path$variables)),
                            big.mark = ",")
     )
-    # An inference does not keep them, and those of scores say nothing.
+    # An inference does not keep centres and scales, and those of normal scores
+    # say nothing.
     if (!identical(path$spec$standardize, "within") || is.null(path$center) ||
         is_ranked(path$spec$features)) {
         return(facts)
@@ -237,7 +238,7 @@ drift_settings <- function(fit) {
     )
 }
 
-# What only this kind of result has.
+# Facts that only this kind of result has.
 own_settings <- function(fit) {
     number <- function(value) format(value, digits = 4L)
     switch(

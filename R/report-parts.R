@@ -42,7 +42,7 @@ graph_html <- function(fit, found, graph, evidence) {
     ))
 }
 
-# Nothing to set, no slider.
+# A slider with one stop is left out.
 slider_html <- function(control) {
     if (length(control$stops) < 2L) return("")
     paste0("<div><label for=\"cut\">", escape_html(control$label),

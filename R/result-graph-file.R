@@ -84,7 +84,7 @@ check_format <- function(format, file) {
     )
 }
 
-# Bytes as they are: names are in UTF-8 by now, whatever the locale.
+# As bytes: names are in UTF-8 by now, whatever the locale.
 write_lines <- function(lines, file) {
     connection <- file(file, "wb")
     on.exit(close(connection))
@@ -145,7 +145,7 @@ clean_text <- function(text) {
     iconv(enc2utf8(as.character(text)), "UTF-8", "UTF-8", sub = "?")
 }
 
-# Fifteen digits are what a double has for certain.
+# A double holds fifteen digits for certain.
 format_value <- function(value) {
     if (is.logical(value)) return(ifelse(value, "true", "false"))
     if (!is.numeric(value)) return(clean_text(value))

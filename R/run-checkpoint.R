@@ -87,8 +87,8 @@ open_checkpoint <- function(checkpoint, run) {
 
 header_file <- function(path) file.path(path, "run.checkpoint")
 
-# The seed of the run that this folder holds, NULL if it holds none. What is no
-# folder is for open_checkpoint() to refuse.
+# The seed of the run that this folder holds, NULL if it holds none.
+# open_checkpoint() refuses what is not a folder.
 begun_seed <- function(checkpoint) {
     if (!is_string(checkpoint)) return(NULL)
     header <- header_file(checkpoint)

@@ -120,7 +120,7 @@ run_replicate <- function(work, fun, args, folder, run, signal,
         }
     )
     outcome$warned <- unique(warned)
-    # A failure is not kept: run again, it may have what it lacked.
+    # Failures are not kept: when the task runs again, it may succeed.
     if (!is.null(folder) && is.null(outcome$error)) {
         outcome$unsaved <- write_replicate(folder, run, work$number, outcome)
     }

@@ -45,8 +45,8 @@ is_sequential <- function() inherits(future::plan(), "sequential")
 with_workers <- function(work, failed) {
     mark <- tempfile("kliepnet-awaited-")
     file.create(mark)
-    # To send tasks off takes random numbers on some plans, batchtools among
-    # them, which the caller would miss.
+    # Some plans, such as batchtools, use random numbers when tasks are sent
+    # off; those of the caller must not change.
     state <- get0(".Random.seed", globalenv(), inherits = FALSE)
     on.exit({
         unlink(mark)
@@ -95,10 +95,10 @@ has_own_cluster <- function(plan) {
     inherits(formals(plan)$workers, "cluster")
 }
 
-# Does anybody still wait for what this process is to find out? The mark is a
+# Whether the main process still waits for the result of this one. The mark is a
 # file that exists as long as the main process waits. A worker that has seen it
 # and no longer does can stop; a worker on another machine never sees it and
-# goes on. The main process itself has none.
+# goes on. The main process itself has no mark.
 is_awaited <- function(mark) {
     if (is.null(mark)) return(TRUE)
     if (file.exists(mark)) {
@@ -110,7 +110,7 @@ is_awaited <- function(mark) {
 
 marks_seen <- new.env(parent = emptyenv())
 
-# What future says on the sizes of variables is not the reason.
+# The reason without what future adds about the sizes of variables.
 worker_reason <- function(condition) {
     sub(" The total size of.*", "", conditionMessage(condition))
 }

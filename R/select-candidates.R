@@ -150,8 +150,7 @@ candidate_arguments <- function(method) {
             c("x", "y", "progress", "..."))
 }
 
-# A method that cannot tell one value of a setting from another is not asked
-# to choose.
+# A method that does not use a setting cannot choose between its values.
 check_taken <- function(method, given) {
     unknown <- setdiff(intersect(given, c("features", "lambda1")),
                        candidate_arguments(method))
@@ -224,8 +223,7 @@ prepare_candidate <- function(candidate, found) {
     list(samples = samples, problem = c(problem, candidate["label"]))
 }
 
-# The grid may still be open, and what is wrong with an argument shows at the
-# first fit.
+# The grid may not be known yet; wrong arguments show at the first fit.
 baseline_problem <- function(candidate, variables) {
     arguments <- candidate$arguments
     grid <- check_lambda2(arguments$lambda2)

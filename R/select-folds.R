@@ -39,7 +39,7 @@ row_places <- function(values) {
 lehmer <- function(n, state = 1) {
     modulus <- 2^31 - 1
     values <- numeric(n)
-    # The first few are small.
+    # The first few numbers are small, and are skipped.
     for (k in seq_len(n + 20L)) {
         state <- (16807 * state) %% modulus
         if (k > 20L) values[k - 20L] <- state

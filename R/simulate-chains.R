@@ -27,8 +27,7 @@ draw_chain_samples <- function(networks, n, n_holdout, draw, schedule) {
          effective_size = effective_size)
 }
 
-# Draws that mean less than a tenth of their number mislead whoever counts
-# them.
+# Draws that are worth less than a tenth of their number are easily overrated.
 warn_slow_chains <- function(effective_size, n) {
     slow <- which(effective_size < n / 10)
     if (length(slow) == 0L) return(invisible())

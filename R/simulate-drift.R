@@ -13,7 +13,7 @@
 #' * `"drift"`: that of `n_changed` edges, drawn at random outside of the chain
 #'   and without a variable in common, goes from 0 to `change` along a straight
 #'   line;
-#' * `"jump"`: the same at once, at `at`;
+#' * `"jump"`: the same, in one step at the time `at`;
 #' * `"hub"`: the first variable loses its `n_changed` edges as the second one
 #'   gains edges with the same variables, from `change` to 0 and from 0 to
 #'   `change` along a straight line; there is no chain;
@@ -26,8 +26,8 @@
 #'
 #' With `family = "ising"` observations are spins on a chain without fields,
 #' whose couplings are `edge`; those of `n_changed` edges of the chain go from
-#' there to `edge + change`. With `persistence` two neighbours stand to each
-#' other as one observation before with that probability.
+#' there to `edge + change`. With this probability, `persistence`, two
+#' neighbours agree or disagree as they did one observation before.
 #'
 #' @param d The number of variables.
 #' @param n The length of the series; times are evenly spaced.

@@ -167,8 +167,8 @@ check_interactions <- function(interactions) {
     new_gene_network(interactions)
 }
 
-# As Rust wants it; kinetics that are not there yet do not matter for what
-# only looks at the arrows.
+# In the form that Rust takes. Kinetics may be missing for functions that only
+# look at the arrows.
 network_for_rust <- function(network) {
     arrows <- network$interactions
     constant <- function(values) {

@@ -40,7 +40,7 @@ lattice_edges <- function(rows, columns) {
 draw_tree <- function(d) {
     links <- rep(0, d)
     from <- vapply(seq_len(d)[-1L], function(to) {
-        # The second variable has but one to be linked to.
+        # The second variable can only be linked to the first.
         at <- if (to == 2L) 1L else
             sample.int(to - 1L, 1L, prob = links[seq_len(to - 1L)])
         links[c(at, to)] <<- links[c(at, to)] + 1

@@ -19,7 +19,7 @@ bench_baselines <- function() {
     )
 }
 
-# Both networks by likelihoods, in units of what it takes without a normaliser.
+# Both networks by likelihoods, in units of the ratio by kliep_path().
 against_ratio <- function(d = 9, n = 5000, points = 70000, nlambda = 20) {
     set.seed(1)
     pair <- sim_diamond(d = d, n = n)

@@ -96,7 +96,7 @@ margin_settings <- function(row = calibration_setting) {
     rbind(of_size(100), of_size(400), row(200, 400, margins = "t3"))
 }
 
-# What is asked is what is got.
+# Other false discovery rates.
 rate_settings <- function(row = calibration_setting) {
     over_values(c(0.05, 0.2), function(fdr) {
         rbind(row(20, 400, changed = 5, density = 0.1, fdr = fdr),
@@ -360,8 +360,8 @@ oracle_power <- function(pair, setting) {
 
 # ---- runs ------------------------------------------------------------------
 
-# All runs of all settings, each on a core of its own: small samples first, so
-# that a bench that is cut off has finished as many settings as it could.
+# All runs of all settings, each on a core of its own. Small samples come first:
+# a bench that is ended early has then finished more settings.
 calibration_runs <- function(settings, first = calibration_seeds,
                              folder = calibration_folder) {
     dir.create(folder, showWarnings = FALSE, recursive = TRUE)

@@ -5,7 +5,7 @@
 # Finished runs are kept here, as those of the calibration are.
 designs_folder <- file.path("build", "designs")
 
-# Nothing was made on these seeds.
+# No rule was made on these seeds.
 designs_seeds <- 9500L
 
 # What the vignettes read.
@@ -27,8 +27,9 @@ bench_designs <- function(settings = c(designs_settings(), mixed_settings()),
     rbind(do.call(rbind, parts), groups_cost_rows())
 }
 
-# What several groups cost beside their contrasts one by one: with 100 variables
-# these have tests beyond correlations, too, and with 300 none has.
+# What comparing several groups costs beyond their contrasts one by one: with
+# 100 variables these have tests beyond correlations, too, and with 300 they
+# have none.
 groups_cost_rows <- function(variables = c(100L, 300L), rounds = 3L) {
     do.call(rbind, lapply(variables, function(d) {
         message("designs: cost of six groups of ", d, " variables")
@@ -295,9 +296,9 @@ groups_design <- function(changed, n = 150) {
     })
 }
 
-# Two groups of subjects at two times. Time changes the same edges in both, or
-# where there is something to find those of one group alone. Ignored are the
-# other group's: what is found in one group and not in the other.
+# Two groups of subjects at two times. Time changes the same edges in both or,
+# if there is something to find, those of one group alone. The comparison
+# ignores the design: it takes what is found in one group and not in the other.
 interaction_design <- function(changed, n = 100) {
     pair <- design_pair(4, 10)
     other <- if (changed > 0) "y" else "x"

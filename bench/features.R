@@ -20,8 +20,8 @@ bench_features <- function(runs = 20L, first = 101L) {
                                 array_rows(300), auto_row())))
 }
 
-# Tests of an edge do not depend on what of single variables is in it, so that
-# interactions alone have no tests of their own.
+# Tests of an edge do not depend on the features of single variables. So the
+# family of interactions alone has no tests of its own.
 feature_families <- function() {
     list(
         "Gaussian" = feat_gaussian(),

@@ -1,7 +1,7 @@
 # Columns of several types, and values that are missing: designs as those of
 # designs.R, with what most people do in their place.
 
-# Nothing was made on these seeds.
+# No rule was made on these seeds.
 mixed_seeds <- 9000L
 
 mixed_settings <- function() {

@@ -5,12 +5,12 @@
 # Finished runs are kept here: see runs.R.
 time_folder <- file.path("build", "time")
 
-# Rules were made on seeds below 2000, and by looking at some from 8500.
+# Rules were made on seeds below 2000, and after a look at some from 8500 on.
 time_seeds <- 20000L
 
-# Runs take turns over the settings, so that a table that is cut off after
-# MINUTES has as many of each, and each runs on a core of its own. What stands
-# beside ours comes last, and has fewer runs.
+# Runs take turns over the settings, so that each setting has about as many runs
+# if MINUTES ends the group early. Each run has a core of its own. The methods
+# to compare with come last, and have fewer runs.
 bench_time <- function(settings = time_settings(),
                        minutes = as.numeric(Sys.getenv("MINUTES", "Inf"))) {
     dir.create(time_folder, showWarnings = FALSE, recursive = TRUE)
@@ -30,8 +30,8 @@ bench_time <- function(settings = time_settings(),
           if (Sys.time() <= until) time_seconds())
 }
 
-# Cores take every other task: backwards and forwards in turn gives each of them
-# all settings.
+# Cores take every other task. With settings forwards and backwards in turn,
+# each core gets all of them.
 time_tasks <- function(runs, whose) {
     do.call(rbind, lapply(seq_len(max(runs)), function(run) {
         k <- which(runs >= run)
@@ -193,9 +193,9 @@ band_coverage <- function(found, drifting) {
                whole = mean(tapply(whole, paste(rates$from, rates$to), all)))
 }
 
-# The first quarter as a reference, and three windows against it. What is
-# promised is the share of false ones among edges in windows: one that is found
-# in all three counts three times.
+# The first quarter as a reference, and three windows against it. The promise is
+# about the share of false ones among edges in windows: an edge that is found in
+# all three counts three times.
 windows_found <- function(drifting, features) {
     width <- nrow(drifting$series) %/% 4L
     reference <- c(0, 0.2499)

@@ -94,7 +94,7 @@ test_that("steps that rounding swallows do not keep the primal solver", {
 test_that("a constant is refused with a way out that there is", {
     pair <- random_pair(4, 30)
     pair$x[, 3] <- 0
-    # No standardisation to leave out: ranks and tests of all edges.
+    # These have no `standardize` that the hint could suggest.
     for (run in list(kliep_auto, kliep_infer, function(...) {
         kliep_path(..., features = feat_nonparanormal())
     })) {

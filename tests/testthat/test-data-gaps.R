@@ -87,7 +87,7 @@ test_that("an edge with fewer observations has the larger error", {
     x[1, 2] <- NA
     found <- kliep_infer(x, pair$y, na = "pairwise", control = one)
     of <- found$estimates$from == "V1" | found$estimates$to == "V1"
-    # Beside those of the same edges in complete samples.
+    # Compared with the same edges in complete samples.
     full <- kliep_infer(pair$x, pair$y, control = one)
     more <- found$estimates$se / full$estimates$se
     expected <- sqrt((1 / 150 + 1 / 400) / (2 / 400))
@@ -96,7 +96,8 @@ test_that("an edge with fewer observations has the larger error", {
 })
 
 test_that("the variable with most missing values is not the top finding", {
-    # The median makes it so: all its correlations shrink in one sample.
+    # Missing values replaced by the median would bring it to the top: all its
+    # correlations shrink in one sample.
     couplings <- ising_chain(20, coupling = 0.7)
     top <- vapply(1:4, function(run) {
         set.seed(run)

@@ -146,7 +146,7 @@ test_that("`lambda` and `s` of glmnet are named as what they are here", {
     path <- fit(pair$x, pair$y)
     expect_error(coef(path, s = 0.1), "is `lambda2`",
                  class = "kliep_error_dots")
-    # No word is near, and `...` is none.
+    # No argument is spelled like this one, and `...` is not suggested.
     error <- tryCatch(coef(path, abc = 1), error = conditionMessage)
     expect_no_match(error, "Did you mean")
 })

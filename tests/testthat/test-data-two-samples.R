@@ -29,7 +29,7 @@ expression_set <- function() {
     ))
 }
 
-# Without what is different on purpose.
+# Without the parts that are meant to differ.
 bare <- function(result) {
     result$call <- NULL
     result$conditions <- NULL

@@ -11,7 +11,8 @@ rscript <- function(arguments, ...) {
 
 expect_interrupts_harmless <- function(trials, plan, latest) {
     skip_on_cran()
-    # Its moments are those of a library that does not count.
+    # Under covr the library counts lines and is slower, so that interrupts come
+    # at other moments.
     skip_on_covr()
     skip_on_os("windows")
     skip_if_not_installed("processx")
@@ -105,7 +106,7 @@ test_that("after an interrupt no worker goes on", {
         interrupt = function(condition) "stopped"
     )
     expect_identical(ended, "stopped")
-    # Whoever is at a task may end it; whoever goes on ends all of them.
+    # A worker may finish its current task, and must not begin another one.
     repeat {
         written <- list.files(folder)
         Sys.sleep(1)

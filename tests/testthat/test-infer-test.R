@@ -112,7 +112,8 @@ test_that("a selection that ends chooses as one that does not", {
             whole <- score_problem(problem, ready$samples[[1]], parts, TRUE)
             ended <- score_problem(problem, ready$samples[[1]], parts)
             expect_identical(ended$table, whole$table)
-            # Not all is looked at, but all that is above.
+            # The search ends early, and has seen all scores that are high
+            # enough.
             looked <- !is.na(ended$table$score)
             expect_lt(sum(looked), 15)
             expect_false(anyNA(whole$scores$score))
@@ -132,7 +133,7 @@ test_that("the scores of the data show the choice that was made", {
                      choose_row(table, "best"), "best")[[1]]$score
     }
     expect_identical(choose(c(0, 0.2, -0.3, -0.4)), c(0, 0.2, -0.3, -0.4))
-    # It comes back after all: not looked at, and not shown.
+    # The last score rises again, after the search has ended: it is not shown.
     expect_identical(choose(c(0, 0.2, -0.3, 0.3)), c(0, 0.2, -0.3, NA))
 })
 

@@ -154,7 +154,7 @@ test_that("what is found in the place of a change does not stay", {
     expect_gt(held$p_value[beside], 0.05)
     expect_lt(held$z[beside], missed$z[beside])
     expect_identical(held$p_value[-beside], missed$p_value[-beside])
-    # The change itself loses next to nothing beside a rival of its own.
+    # The p-value of the change itself hardly grows beside its rival.
     right <- test(pair_from_index(true))
     right$found <- every == true
     right$p_value[beside] <- 0.04

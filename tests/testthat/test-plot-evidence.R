@@ -155,6 +155,28 @@ test_that("pictures say what their colours, lines and bars mean", {
     expect_match(autoplot(published)$labels$caption, "Thick: .*Thin: ")
 })
 
+test_that("pictures of curves say what their bands, bars and lines mean", {
+    objects <- result_objects()
+    caption <- function(object, ...) autoplot(object, ...)$labels$caption
+    expect_match(caption(objects$curve), "Points: .*Dotted: guessing")
+    mean_curve <- pr_average(list(objects$curve, objects$curve))
+    expect_match(caption(mean_curve), "Band: .*Dotted: guessing")
+    expect_match(caption(objects$comparison), "Band: .*Dotted: guessing")
+    expect_match(caption(objects$comparison, type = "score"),
+                 "Bar: .*Dotted: guessing")
+    withr::local_seed(1)
+    drifting <- sim_drift(d = 5, n = 800, n_changed = 1, change = 0.7)
+    drift <- kliep_time(drifting$series, n_perm = 19,
+                        control = kliep_control(threads = 1))
+    expect_gt(nrow(edges(drift)), 0)
+    expect_match(caption(drift, type = "curves"), "Dark: .*Light: ")
+    expect_match(caption(drift, type = "total"), "Shaded: ")
+    # On a bar of the usual length five numbers run into each other.
+    scales <- ggplot2::ggplot_build(autoplot(drift))$plot$scales
+    breaks <- scales$get_scales("fill")$get_breaks()
+    expect_equal(sum(!is.na(breaks)), 3)
+})
+
 test_that("a path has the number of edges on top", {
     path <- kliep_path(pair$x, pair$y, nlambda = 10)
     at <- path$lambda2[c(2, 5, 10)]

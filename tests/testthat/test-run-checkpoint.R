@@ -129,7 +129,7 @@ test_that("damage anywhere is seen, named and left as it is", {
         bit <- as.raw(2^sample(0:7, 1))
         damaged(replace(bytes, at, xor(bytes[at], bit)))
     }
-    # Whole by its checksum, and still nothing of ours.
+    # A valid checksum, but not a file of this package.
     unlink(file)
     expect_null(write_checked(file, 3))
     refused(run_in(folder), "replicate-000004.checkpoint` is not a checkpoint")

@@ -136,7 +136,7 @@ test_that("what was saved says the same in a new session", {
     for (name in names(found)) {
         expect_identical(there[[!!name]], here[[!!name]])
     }
-    # Most have an answer to most.
+    # Not all of these are errors.
     expect_true(is.data.frame(there$select$edges))
     expect_true(is.numeric(there$change$predict))
 })

@@ -12,6 +12,18 @@ test_that("CONTRIBUTING.md lists every function, argument and column", {
     expect_setequal(rows, c(function_rows(), column_rows()))
 })
 
+test_that("?kliepnet names every function, those of one call first", {
+    page <- tools::Rd_db("kliepnet")[["kliepnet-package.Rd"]]
+    text <- paste(as.character(page), collapse = "")
+    names <- setdiff(getNamespaceExports("kliepnet"), "autoplot")
+    found <- vapply(names, function(name) {
+        regexpr(paste0(name, "()"), text, fixed = TRUE)[[1L]]
+    }, 1L)
+    expect_identical(names[found < 0L], character())
+    expect_lt(found[["kliep_auto"]], found[["kliep_infer"]])
+    expect_lt(found[["kliep_infer"]], found[["kliep_path"]])
+})
+
 test_that("an argument of one name has one place, or comes after its kin", {
     # What is fitted to what comes first, in this order, in every verb.
     leading <- c("x", "y")

@@ -96,8 +96,9 @@ fn dtrace_for_r(path: &DtracePath) -> Result<Robj> {
     named_list(list)
 }
 
-/// Two networks by maximum likelihood, normalised over points drawn from elsewhere. `samples` has the
-/// rows of both samples, `settings$x_rows` of them those of the first.
+/// Two networks by maximum likelihood, normalised by importance sampling over points of an
+/// instrumental density. `samples` has the rows of both samples; the first `settings$x_rows` of
+/// them are those of `x`.
 #[extendr]
 fn fit_importance(
     samples: Robj,
@@ -121,7 +122,7 @@ fn fit_importance(
         let (samples, points) = (matrix(&samples, "samples")?, matrix(&points, "points")?);
         let log_base = doubles(&log_base, "log_base")?;
         let (path, family) = run(fields.count("threads")?, &on_progress, |monitor| {
-            // What is settled, samples settle: the points come from elsewhere.
+            // Polynomials are settled by the samples alone, and not by the points.
             let own = Samples::single(samples, Scaling::identity(samples.ncols()));
             let family = family.settle(&own)?;
             let stack = importance::Stack {

@@ -41,7 +41,8 @@ impl Family {
         }
     }
 
-    /// The family with what samples settle about it: polynomials are orthonormal over these.
+    /// The family with everything settled that depends on the samples: polynomials are orthonormal
+    /// over these.
     pub fn settle(&self, samples: &Samples) -> error::Result<Self> {
         match self {
             Self::Open(basis, weights) => {
@@ -75,7 +76,7 @@ impl Family {
         })
     }
 
-    /// Refuse families that cannot say by themselves what their features of new data are.
+    /// Refuse families that cannot compute their features of new data by themselves.
     pub fn check_new_data(&self) -> Result<()> {
         match self {
             Self::Table(..) => Err(Failure::argument("a table has no features of new data")),

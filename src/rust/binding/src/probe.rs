@@ -1,4 +1,4 @@
-//! Two functions that do nothing but fail and wait: what the tests prove the border with.
+//! Two functions that only fail and wait: the tests check the border with them.
 
 use crate::convert;
 use crate::guard::{guard, Failure};

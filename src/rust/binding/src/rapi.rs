@@ -15,7 +15,7 @@ extern "C" {
     fn kliepnet_leave_signals_to_r();
 }
 
-/// What `enum answer` of src/entrypoint.c calls so.
+/// The member of `enum answer` in src/entrypoint.c with this name.
 const NO_MEMORY: c_int = 3;
 
 /// The other members of `enum answer`.

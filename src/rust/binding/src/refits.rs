@@ -107,7 +107,7 @@ impl<'a> Refit<'a> {
         Ok([prepared.features(self.matrices[2], 0)?, prepared.features(self.matrices[3], 1)?])
     }
 
-    /// What a fit that goes along with others needs.
+    /// What the core needs of a fit that goes down the grid together with others.
     fn fold(&self) -> CoreResult<Fold> {
         let specification = self.specification;
         let (problem, prepared) = specification.problem(self.matrices[0], self.matrices[1])?;

@@ -37,7 +37,7 @@ where
         let monitor = &monitor;
         scope.spawn(move |_| {
             let outcome = panic::catch_unwind(AssertUnwindSafe(|| work(monitor)));
-            // Only fails when nobody waits any more, and then nobody wants it.
+            // Sending fails only if nobody waits any more, and then nobody needs the result.
             let _ = sender.send(match outcome {
                 Ok(result) => result.map_err(Failure::from),
                 Err(payload) => Err(Failure::from_panic(payload.as_ref())),
@@ -69,7 +69,7 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
-/// Wait for the outcome. What R asked for meanwhile wins over what the worker brings.
+/// Wait for the outcome. An interrupt or an error of R meanwhile wins over what the worker brings.
 fn wait<T>(outcome: &Receiver<Result<T>>, monitor: &Monitor, progress: &mut Progress) -> Result<T> {
     let mut stopped: Option<Failure> = None;
     loop {

@@ -95,7 +95,7 @@ fn robust(fields: &Fields) -> Result<f64> {
 pub fn penalty_factor(fields: &Fields, family: &Family) -> Result<PenaltyFactors> {
     let values = fields.doubles("penalty_factor")?;
     Ok(match (family, &values[..]) {
-        // Two of them are those of its two factors.
+        // A table of two factors: both numbers are penalty factors of single factors, not of kinds.
         (Family::Table(..), _) => PenaltyFactors::Each(values),
         (_, &[single, edge]) => PenaltyFactors::ByKind { single, edge },
         _ => PenaltyFactors::Each(values),

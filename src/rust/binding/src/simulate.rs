@@ -68,7 +68,7 @@ fn draw_chains(sampler: &impl Sampler, n: &Robj, schedule: &Robj, seed: &Robj) -
 
 /// Factors beyond exp(50 z) overflow sooner or later.
 const MOST_NOISE: f64 = 50.0;
-/// Each has lists of its own, even if nothing regulates it.
+/// Every gene has lists of its own, even if nothing regulates it: more genes than this are refused.
 const MOST_GENES: usize = 10_000_000;
 
 /// A network as R has it: the number of genes, and columns of regulations.

@@ -23,7 +23,7 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// lambda_max rounded up by this is one however the moments were summed.
+/// lambda_max is rounded up by this share, which covers all ways to sum the moments.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// A solve over the active pairs goes this much further than what is asked of all.
 const AHEAD: f64 = 0.3;
@@ -31,9 +31,9 @@ const AHEAD: f64 = 0.3;
 const DENSE: usize = 8;
 /// Steps between two looks at the optimality conditions.
 const CHECK_EVERY: usize = 5;
-/// Steps between two looks for a direction without an end.
+/// Steps between two checks for a direction along which the objective falls without end.
 const ESCAPE_EVERY: usize = 50;
-/// In a singular problem a direction whose curvature is below this share of the largest has none.
+/// In a singular problem, a direction is flat if its curvature is below this share of the largest.
 const FLAT: f64 = 1e-8;
 /// A matrix is singular when it is not positive definite without this share of its largest entry.
 const SINGULAR: f64 = 1e-9;
@@ -341,7 +341,7 @@ impl ActivePairs {
             if done || unbounded || iterations >= stop.max_iter {
                 return Ok(Descent { values: last.values, iterations, unbounded });
             }
-            // The longer the way, the less there is of what does not lead away.
+            // Over a longer way, the direction in which the objective falls without end dominates.
             if look && looks.is_power_of_two() {
                 before.clone_from(&last);
             }

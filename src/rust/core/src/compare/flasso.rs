@@ -1,4 +1,4 @@
-//! FusedPenalty-lasso neighbourhood regressions: every variable on all others, in both samples at once.
+//! Fused-lasso neighbourhood regressions: every variable on all others, in both samples at once.
 //!
 //! For variable s, with S and T the second moments of `x` and `y`,
 //!
@@ -23,7 +23,8 @@ use std::time::Instant;
 
 /// Curvatures below this share of the largest are those of constant variables.
 const FLAT: f64 = 1e-12;
-/// lambda2 below this share of the largest moment is no unit for residuals: the samples are equal.
+/// Below this share of the largest moment, lambda2 cannot serve as the unit of residuals: the
+/// samples are equal.
 const SCALE_FLOOR: f64 = 1e-3;
 /// A solve over the active pairs goes this much further than what is asked of all.
 const AHEAD: f64 = 0.3;

@@ -27,7 +27,7 @@ use std::f64::consts::SQRT_2;
 use std::ops::Range;
 use std::time::Instant;
 
-/// By so much lambda_max is rounded up: the fit that it follows from has a tolerance.
+/// lambda_max is rounded up by this share: it follows from a fit, which has a tolerance.
 const ROUNDING: f64 = 1e-6;
 
 /// Beyond this many coefficients a matrix of their curvatures takes too long.

@@ -153,7 +153,7 @@ impl<D: RowDesign> RowDesign for PairedDesign<D> {
             Some(*end)
         }));
         let size = starts[factors.len()];
-        // Of each coefficient its place among those of one network, and the sign of its half.
+        // For each coefficient, its place among those of one network, and the sign of its half.
         let place = |group: &usize| {
             let at = factors.binary_search(&(group % self.factors())).unwrap_or_default();
             let sign = if *group < self.factors() { 1.0 } else { -1.0 };

@@ -26,7 +26,8 @@ pub fn factor_variables(factor: usize) -> (usize, usize) {
     (u, factor - factor_index(u, 0))
 }
 
-/// Spreads factor numbers by one multiplication: they come from us, so nobody can choose them badly.
+/// A hash by one multiplication: factor numbers are our own, so that nobody can choose colliding
+/// ones.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct FactorHasher(u64);
 

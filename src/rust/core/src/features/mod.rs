@@ -19,7 +19,8 @@ use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Scores are made by multiples of so many rows at a time: whole registers, and enough for a thread.
+/// Scores are computed for multiples of this many rows at a time: whole registers, and enough work
+/// for a thread.
 const LEAST_ROWS: usize = 64;
 
 /// Where the features of a factor come from: its variables u >= v, or in a table its first column and

@@ -96,7 +96,7 @@ pub struct Edge {
     pub effective_size: f64,
 }
 
-/// All of it.
+/// The estimates of all edges.
 #[derive(Debug, Clone)]
 pub struct Inference {
     /// How the first stage ended; without an end there are no edges.

@@ -27,7 +27,7 @@ pub struct Hessian<'a> {
 /// Looks at all factors, at any weights.
 pub struct FactorScan {
     scanner: Scanner,
-    /// For looks at every factor alike.
+    /// For passes that weigh all factors alike.
     equal: PenaltyFactors,
 }
 

@@ -27,7 +27,7 @@ pub enum PenaltyFactors {
     },
 }
 
-/// A multiple of a penalty factor: none stays none whatever the multiple.
+/// A multiple of a penalty factor: zero stays zero, also if the multiple is infinite.
 fn multiple(times: f64, weight: f64) -> f64 {
     if weight == 0.0 {
         0.0

@@ -11,7 +11,7 @@ use crate::path::kliep::KliepFits;
 use crate::path::settings::Settings;
 use rayon::prelude::*;
 
-/// Steps to the best intercept: halvings alone would get there.
+/// Steps in the search for the best intercept: halvings alone would need no more.
 const INTERCEPT_STEPS: usize = 60;
 /// How exact the intercept is, in units of itself or of one.
 const INTERCEPT_TOLERANCE: f64 = 1e-12;

@@ -24,7 +24,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// By so much lambda_max is rounded up after a fit of unpenalised factors, which has a tolerance.
+/// lambda_max is rounded up by this share after a fit of unpenalised factors, which has a
+/// tolerance.
 const NULL_FIT_ROUNDING: f64 = 1e-6;
 /// Steps of the path to the first fit that adaptive penalties are computed from.
 const FIRST_STEPS: usize = 5;
@@ -201,8 +202,9 @@ fn solver_of_normalizer(
     }
 }
 
-/// A lambda_max that is one for every way of summing: `xi` comes out of different kernels, which
-/// round differently. Between equal samples all of `xi` is rounding, and nothing may be detected.
+/// lambda_max rounded up so that it holds for every way of summing: `xi` comes out of different
+/// kernels, which round differently. Between equal samples all of `xi` is rounding, and nothing may
+/// be detected.
 fn round_up(largest: f64, problem: &Problem) -> f64 {
     const ROUNDING: f64 = 64.0 * f64::EPSILON;
     let weights = problem.loss.row_weights_at_zero();

@@ -405,7 +405,7 @@ impl Task<'_> {
                     (&side.moments[u * stride + i..], &side.lifted[k * stride + i..]);
                 combine_lanes(simd, weights, [moments, lifted], out);
             }
-            // Lanes after the last edge are looked at by nobody.
+            // Lanes after the last edge are not read.
             constants.fill(0.0);
             constants.iter_mut().zip(own).for_each(|(constant, own)| *constant = own.constant);
         }

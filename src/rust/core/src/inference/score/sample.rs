@@ -216,7 +216,8 @@ impl Pool {
         let mut is_x = vec![false; self.rows];
         rows.iter().for_each(|row| is_x[*row] = true);
         let pick = |wanted: bool| {
-            // Which rows, once for all variables: to ask at every value is to guess wrong at half of them.
+            // Which rows, found once for all variables: a branch at every value would be
+            // mispredicted for half of them.
             let kept: Vec<usize> = (0..self.rows).filter(|row| is_x[*row] == wanted).collect();
             let mut values = Vec::with_capacity(kept.len() * self.values.len() / self.rows.max(1));
             for column in self.values.chunks_exact(self.rows) {
