@@ -136,6 +136,9 @@
 #' @param fdr The false discovery rate: the expected share of false edges among
 #'   those reported.
 #' @param level The confidence level of the bands.
+#' @param edges Edges whose rates are wanted whether they are reported or not: a
+#'   data frame with columns `from` and `to`, by name or by number. Choose them
+#'   without looking at these data; see `followed` below.
 #' @param times Where to evaluate the curves: how many times, or the times
 #'   themselves. Evenly spaced ones keep half a window from both ends.
 #' @param bandwidth Half the width of the windows of the curves: a number, or a
@@ -166,6 +169,10 @@
 #'   * `rates`: one row for each reported edge and time: `from`, `to`, `time`,
 #'     `estimate`, `se`, `lower`, `upper`, `lower_all`, `upper_all`, `z`,
 #'     `p_adjusted` (for all times of the edge) and `changing`;
+#'   * `followed`: the same for the edges given as `edges`, except that
+#'     `reported` takes the place of `changing`. The bands of `rates` are those
+#'     of edges that are reported as they seem to change, and cover less than
+#'     `level` where little is found; those of `followed` are not selected;
 #'   * `spans`: one row for each reported edge: `start`, `peak`, `end`;
 #'   * `total`: the root of the sum of squared rates of the reported edges at
 #'     each time, and `peak`, where it is largest, with an interval;
@@ -203,10 +210,11 @@
 #' drifting$truth
 #' plot(found)
 kliep_time <- function(series, time = NULL, features = feat_gaussian(),
-                       fdr = 0.1, level = 0.95, times = 50, bandwidth = NULL,
-                       block = NULL, per = NULL, n_perm = NULL,
-                       na = c("error", "omit"), control = kliep_control(),
-                       progress = interactive(), ...) {
+                       fdr = 0.1, level = 0.95, edges = NULL, times = 50,
+                       bandwidth = NULL, block = NULL, per = NULL,
+                       n_perm = NULL, na = c("error", "omit"),
+                       control = kliep_control(), progress = interactive(),
+                       ...) {
     call <- match.call()
     check_dots(list(...), names(formals()), "kliep_time")
     features <- check_time_features(features)
@@ -216,6 +224,10 @@ kliep_time <- function(series, time = NULL, features = feat_gaussian(),
                 progress = check_flag(progress, "progress"))
     na <- check_choice(na, "na", c("error", "omit"))
     parts <- check_drifting(series, time, features, na)
+    if (!is.null(edges)) {
+        edges <- check_pairs(edges, parts$variables, "the series does")
+        how$follow <- edge_number(edges)
+    }
     how$half <- check_bandwidth(bandwidth, parts$time)
     how$at <- check_times(times, parts$time)
     how$per <- check_per(per, parts$time)
@@ -358,25 +370,45 @@ find_drift <- function(ready, how) {
     result <- list(chosen = chosen, q_value = q_value, global = global,
                    changed = changed, support = support, found = found,
                    null = null)
-    half <- if (is.null(how$half)) choose_half(model, found) else how$half
-    curves <- follow_edges(result, ready, how, half, windows)
-    c(result, list(half = half), curves)
+    result$half <- how$half
+    if (is.null(how$half)) {
+        shown <- if (length(found) > 0L) found else how$follow
+        result$half <- choose_half(model, shown)
+    }
+    curves <- reported_curves(result, ready, how, windows)
+    c(result, curves, list(followed = followed_curves(result, ready, how)))
 }
 
-# Curves of what is reported; nothing where nothing is.
-follow_edges <- function(result, ready, how, half, windows) {
-    if (length(result$found) == 0L) return(NULL)
+# Curves of some edges in the units of the report; NULL where there are none.
+edge_curves <- function(edges, result, ready, how) {
+    if (length(edges) == 0L) return(NULL)
+    half <- result$half
     at <- if (is.list(how$at)) how$at$at else
         seq(half, 1 - half, length.out = if (half < 0.5) how$at else 1L)
-    curves <- rate_curves(ready$model, result$found, result$support, at, half)
+    curves <- rate_curves(ready$model, edges, result$support, at, half)
     if (length(curves$at) == 0L) return(NULL)
-    curves <- report_units(curves, result$found, ready, how)
+    report_units(curves, edges, ready, how)
+}
+
+reported_curves <- function(result, ready, how, windows) {
+    curves <- edge_curves(result$found, result, ready, how)
+    if (is.null(curves)) return(NULL)
     share <- how$fdr * length(result$found) / length(result$q_value)
     rates <- rate_table(curves, result$found, how$level, share)
     list(rates = rates, times = curves$at,
          spans = edge_spans(rates, result$found, windows,
                             result$chosen$windows),
          total = total_rate(curves, how$level))
+}
+
+# Those that were asked for, which come last: what is reported does not depend
+# on them.
+followed_curves <- function(result, ready, how) {
+    curves <- edge_curves(how$follow, result, ready, how)
+    if (is.null(curves)) return(NULL)
+    table <- rate_table(curves, how$follow, how$level, 0)
+    table$reported <- table$edge %in% result$found
+    table
 }
 
 # From units of the standard deviation to those of what the other variables
@@ -421,7 +453,8 @@ new_kliep_time <- function(result, ready, parts, how, about) {
         class = "kliep_time",
         list(
             estimates = time_estimates(result, named),
-            rates = named_rates(result, named, when),
+            rates = named_rates(result$rates, "changing", named, when),
+            followed = named_rates(result$followed, "reported", named, when),
             spans = named_spans(result, named, when),
             total = time_total(result, when),
             peak = time_peak(result, when),
@@ -458,11 +491,10 @@ time_estimates <- function(result, named) {
                changed = result$changed)
 }
 
-named_rates <- function(result, named, when) {
-    rates <- result$rates
+named_rates <- function(rates, said, named, when) {
     if (is.null(rates)) rates <- empty_rates()
     values <- rates[c("estimate", "se", "lower", "upper", "lower_all",
-                      "upper_all", "z", "p_adjusted", "changing")]
+                      "upper_all", "z", "p_adjusted", said)]
     data.frame(named(rates$edge), time = when(rates$at), values)
 }
 
@@ -470,7 +502,8 @@ empty_rates <- function() {
     numbers <- c("at", "estimate", "se", "lower", "upper", "lower_all",
                  "upper_all", "z", "p_adjusted")
     empty <- stats::setNames(rep(list(numeric()), length(numbers)), numbers)
-    data.frame(edge = integer(), empty, changing = logical())
+    data.frame(edge = integer(), empty, changing = logical(),
+               reported = logical())
 }
 
 # As they are reported, one row for each edge.

@@ -15,6 +15,23 @@ drift_tiles <- function(object, most) {
     rates
 }
 
+# The curves of at most `most` reported edges, and behind them those that were
+# asked for and are not reported.
+drift_curves <- function(object, most) {
+    shown <- drift_tiles(object, most)
+    others <- object$followed[!object$followed$reported, ]
+    labels <- edge_label(others$from, others$to)
+    columns <- c("edge", "time", "estimate", "lower", "upper", "lower_all",
+                 "upper_all", "reported")
+    shown$reported <- rep(TRUE, nrow(shown))
+    others$edge <- factor(labels, unique(labels))
+    curves <- rbind(shown[columns], others[columns])
+    curves$reported <- factor(ifelse(curves$reported, "reported",
+                                     "not reported"),
+                              c("reported", "not reported"))
+    curves
+}
+
 # How far apart the times of the curves are.
 time_step <- function(time) {
     steps <- diff(sort(unique(as.numeric(time))))
@@ -45,7 +62,9 @@ drift_graphs <- function(object, times, vertices, label) {
 #' `type = "heatmap"` has a row for each reported edge and the times along the
 #' axis, coloured by the rate: full colours where the edge changes by the test,
 #' pale ones elsewhere. `type = "curves"` draws the rate of each edge with its
-#' band at each time (dark) and for all times at once (pale). `type = "total"`
+#' band at each time (dark) and for all times at once (pale), and those of the
+#' `edges` that [kliep_time()] was given, in grey where they are not reported.
+#' `type = "total"`
 #' is the total rate of all reported edges, with the interval of its peak.
 #' `type = "graph"` draws the edges that change at each of some times, side by
 #' side, with the variables in the same places.
@@ -80,7 +99,9 @@ autoplot.kliep_time <- function(object, type = c("heatmap", "curves", "total",
     times <- chosen_times(object, times)
     max_edges <- check_whole_or(max_edges, "max_edges",
                                 if (type == "curves") 12 else 60)
-    if (nrow(object$rates) == 0L) return(draw_nothing("No edge changes"))
+    drawn <- c(nrow(object$rates),
+               if (type == "curves") nrow(object$followed))
+    if (sum(drawn) == 0L) return(draw_nothing("No edge changes"))
     switch(type,
            heatmap = draw_drift_tiles(object, max_edges),
            curves = draw_drift_curves(object, max_edges),
@@ -136,20 +157,29 @@ left_out <- function(object, drawn) {
 }
 
 draw_drift_curves <- function(object, max_edges) {
-    tiles <- drift_tiles(object, max_edges)
-    ggplot2::ggplot(tiles, ggplot2::aes(.data$time, .data$estimate)) +
+    curves <- drift_curves(object, max_edges)
+    colours <- c(reported = colour_positive, "not reported" = "grey40")
+    ggplot2::ggplot(curves, ggplot2::aes(.data$time, .data$estimate,
+                                         fill = .data$reported)) +
         ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower_all,
                                           ymax = .data$upper_all),
-                             fill = colour_positive, alpha = 0.15) +
+                             alpha = 0.15) +
         ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower,
-                                          ymax = .data$upper),
-                             fill = colour_positive, alpha = 0.25) +
+                                          ymax = .data$upper), alpha = 0.25) +
         ggplot2::geom_hline(yintercept = 0, colour = "grey50") +
-        ggplot2::geom_line(colour = colour_positive) +
+        ggplot2::geom_line(ggplot2::aes(colour = .data$reported)) +
+        ggplot2::scale_colour_manual(NULL, values = colours,
+                                     aesthetics = c("colour", "fill"),
+                                     guide = curve_guide(curves)) +
         ggplot2::facet_wrap(ggplot2::vars(.data$edge)) +
         ggplot2::labs(x = "time", y = "rate",
-                      caption = left_out(object, nlevels(tiles$edge))) +
+                      caption = left_out(object, max_edges)) +
         theme_kliepnet()
+}
+
+# Where all curves are of one kind there is nothing to tell apart.
+curve_guide <- function(curves) {
+    if (all(curves$reported == "reported")) "none" else "legend"
 }
 
 draw_total_rate <- function(object) {

@@ -611,3 +611,45 @@ test_that("spins have a length of dependence, though squares do not vary", {
     spins <- matrix(sample(c(-1, 1), 400, TRUE), 100)
     expect_lt(dependence_length(spins), 20)
 })
+
+test_that("edges that were asked for have rates, reported or not", {
+    withr::local_seed(17)
+    drifting <- sim_drift(d = 6, n = 900, n_changed = 1, change = 0.7)
+    run <- function(...) {
+        withr::with_seed(18, kliep_time(drifting$series, times = 7,
+                                        n_perm = 49, ...))
+    }
+    asked <- rbind(drifting$truth[c("from", "to")],
+                   data.frame(from = "V4", to = "V3"))
+    found <- run(edges = asked)
+    expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
+    followed <- found$followed
+    expect_identical(nrow(followed), 14L)
+    expect_identical(unique(edge_text(followed)), edge_text(asked))
+    expect_identical(followed$reported, rep(c(TRUE, FALSE), each = 7))
+    # What is reported is the same with and without, and so is its curve.
+    plain <- run()
+    expect_identical(nrow(plain$followed), 0L)
+    expect_identical(found[c("rates", "spans", "estimates", "bandwidth")],
+                     plain[c("rates", "spans", "estimates", "bandwidth")])
+    expect_identical(followed[1:7, c("estimate", "se", "lower")],
+                     plain$rates[c("estimate", "se", "lower")])
+    # Where nothing is found, too; by number as well.
+    expect_identical(run(edges = data.frame(from = 4, to = 3))$followed$time,
+                     plain$rates$time)
+    still <- withr::with_seed(20, sim_drift(d = 4, n = 200, shape = "none"))
+    none <- kliep_time(still$series, edges = data.frame(from = 1, to = 2),
+                       times = 5, n_perm = 19)
+    expect_identical(nrow(none$rates), 0L)
+    expect_identical(nrow(none$followed), 5L)
+    for (drawn in list(autoplot(found, type = "curves"),
+                       autoplot(none, type = "curves"))) {
+        built <- ggplot2::ggplot_build(drawn)
+        expect_identical(nrow(built$data[[4]]), nrow(drawn$data))
+    }
+    expect_error(run(edges = data.frame(from = "V1", to = "V9")),
+                 "the series does not have: `V9`",
+                 class = "kliep_error_argument")
+    expect_error(run(edges = "V1"), "data frame with columns `from`",
+                 class = "kliep_error_argument")
+})
