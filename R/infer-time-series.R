@@ -12,11 +12,10 @@ check_drifting <- function(series, time, features, na) {
     parts <- check_series(series, time)
     parts <- omit_missing_rows(parts, na)
     values <- parts$values
+    check_gaps(values, "series", paste("`na = \"omit\"` leaves out",
+                                       "observations with missing values."))
     check_sample(values, "series", least = 40L)
-    if (ncol(values) < 2L) {
-        stop_kliep("size", paste0("`series` must have at least 2 variables ",
-                                  "besides the time: got ", ncol(values), "."))
-    }
+    check_two_variables(values)
     check_many_times(parts$time)
     parts$variables <- series_variables(values)
     constant <- is_constant(values)

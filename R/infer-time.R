@@ -140,7 +140,9 @@
 #'   data frame with columns `from` and `to`, by name or by number. Choose them
 #'   without looking at these data; see `followed` below.
 #' @param times Where to evaluate the curves: how many times, or the times
-#'   themselves. Evenly spaced ones keep half a window from both ends.
+#'   themselves (as text, too, where they are dates). Evenly spaced ones keep
+#'   half a window from both ends. Times whose window has fewer than 8 blocks,
+#'   as in a gap of the series, are left out.
 #' @param bandwidth Half the width of the windows of the curves: a number, or a
 #'   span of time ([difftime()]) where times have units. `NULL` chooses an
 #'   eighth to a quarter of the span, by how well local lines through the other
@@ -234,6 +236,7 @@ kliep_time <- function(series, time = NULL, features = feat_gaussian(),
     how$n_perm <- check_time_shuffles(n_perm, ncol(parts$values))
     check_time_memory(ncol(parts$values), nrow(parts$values), features)
     ready <- prepare_series(parts, features, block)
+    check_curve_windows(ready$model$blocks, how)
     warn_dependence(ready$model)
     result <- find_drift(ready, how)
     new_kliep_time(result, ready, parts, how, list(features = features,
@@ -279,6 +282,7 @@ check_bandwidth <- function(bandwidth, time) {
 
 # A number of times, or their places from 0 to 1.
 check_times <- function(times, time) {
+    times <- read_times(times, time)
     if (is_number_of_times(times)) {
         return(check_whole(times, "times", "time"))
     }
@@ -303,6 +307,17 @@ are_times_within <- function(times, time) {
         is.numeric(times) && !is_date(times)
     if (!alike || length(times) == 0L || !all(is.finite(times))) return(FALSE)
     all(times >= time[1L] & times <= time[length(time)])
+}
+
+# Some window of the curves must have enough blocks.
+check_curve_windows <- function(blocks, how) {
+    half <- if (is.null(how$half)) widest_half else how$half
+    if (has_windows(blocks, how$at, half)) return(invisible())
+    stop_kliep("time", paste0(
+        "Around no time of the curves does `bandwidth` hold 8 blocks of rows: ",
+        "it is ", format(half, digits = 2L), " of the span, which has ",
+        length(blocks$size), " blocks."
+    ), hint = "Widen it, or give other `times`.")
 }
 
 check_per <- function(per, time) {
@@ -373,7 +388,7 @@ find_drift <- function(ready, how) {
     result$half <- how$half
     if (is.null(how$half)) {
         shown <- if (length(found) > 0L) found else how$follow
-        result$half <- choose_half(model, shown)
+        result$half <- choose_half(model, shown, how$at)
     }
     curves <- reported_curves(result, ready, how, windows)
     c(result, curves, list(followed = followed_curves(result, ready, how)))
@@ -382,10 +397,8 @@ find_drift <- function(ready, how) {
 # Curves of some edges in the units of the report; NULL where there are none.
 edge_curves <- function(edges, result, ready, how) {
     if (length(edges) == 0L) return(NULL)
-    half <- result$half
-    at <- if (is.list(how$at)) how$at$at else
-        seq(half, 1 - half, length.out = if (half < 0.5) how$at else 1L)
-    curves <- rate_curves(ready$model, edges, result$support, at, half)
+    at <- curve_times(how$at, result$half)
+    curves <- rate_curves(ready$model, edges, result$support, at, result$half)
     if (length(curves$at) == 0L) return(NULL)
     report_units(curves, edges, ready, how)
 }
@@ -548,7 +561,7 @@ format.kliep_time <- function(x, ...) {
                ", false discovery rate ", format(x$fdr)),
         paste0("  series     ", count_of(x$n, "observation"), " of ",
                count_of(length(x$variables), "variable"), ", from ",
-               format(x$time[1L]), " to ", format(x$time[2L])),
+               paste(time_text(x$time), collapse = " to ")),
         paste0("  features   ", name_features(x$spec$features)),
         paste0("  removed    means that drift by up to ",
                format(max(moves$mean_drift), digits = 2L),
@@ -581,7 +594,11 @@ print.kliep_time <- function(x, most = 10L, ...) {
     cat(format(x), "", sep = "\n")
     cat(strwrap(say_changes(x), width = 78L), sep = "\n")
     columns <- c("from", "to", "weight", "start", "peak", "end", "q_value")
-    print_kept(edges(x)[columns], most)
+    found <- edges(x)[columns]
+    for (part in c("start", "peak", "end")) {
+        found[[part]] <- time_text(found[[part]], x$time)
+    }
+    print_kept(found, most)
     if (!is.na(x$peak$time)) {
         cat("\n", say_peak(x), "\n", sep = "")
     }
@@ -590,8 +607,8 @@ print.kliep_time <- function(x, most = 10L, ...) {
 }
 
 say_peak <- function(x) {
-    paste0("The total rate is largest at ", format(x$peak$time, digits = 4L),
-           " (", format(100 * x$level), " % interval ",
-           format(x$peak$lower, digits = 4L), " to ",
-           format(x$peak$upper, digits = 4L), ").")
+    text <- function(time) time_text(time, x$time)
+    paste0("The total rate is largest at ", text(x$peak$time), " (",
+           format(100 * x$level), " % interval ", text(x$peak$lower), " to ",
+           text(x$peak$upper), ").")
 }

@@ -570,8 +570,17 @@ test_that("what is wrong with a series is said in a sentence", {
          bandwidth = as.difftime(3, units = "days"))
     says("Gaussian, nonparanormal and Ising", values, features = feat_rbf(),
          class = "kliep_error_features")
+    says("as.numeric", values, time = as.difftime(1:100, units = "days"))
+    says("Leave such rows out", values, time = c(1:99, NA))
+    says("hold 8 blocks of rows", values, bandwidth = 2)
+    says("hold 8 blocks of rows", values, time = c(1:50, 1000 + 1:50),
+         times = c(500, 510))
     values[3, 2] <- NA
     says("finite everywhere", values, class = "kliep_error_missing")
+    # What na = does not take here is not offered.
+    told <- tryCatch(kliep_time(values), error = conditionMessage)
+    expect_match(told, "omit")
+    expect_no_match(told, "pairwise|impute")
     expect_message(kliep_time(values, na = "omit", n_perm = 19),
                    "leaves out 1 of 100", class = "kliep_message_missing")
     values[, 1] <- 1
@@ -588,6 +597,24 @@ test_that("times may be repeated and missing", {
     series <- series[series$time < 20 | series$time > 26, ]
     found <- kliep_time(series, times = 9)
     expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
+})
+
+test_that("times may be given as text, and as what POSIXlt has", {
+    found <- found_drift()
+    expect_identical(edges(found, at = "2021-06-01"),
+                     edges(found, at = as.Date("2021-06-01")))
+    expect_error(edges(found, at = "2031-06-01"), "must be one time from",
+                 class = "kliep_error_time")
+    expect_error(edges(found, at = "June"), class = "kliep_error_time")
+    withr::local_seed(20)
+    values <- matrix(rnorm(200), 50)
+    days <- as.POSIXct("2024-03-30", tz = "Europe/Berlin") + 86400 * 0:49
+    run <- function(time, times) {
+        withr::with_seed(1, kliep_time(values, time = time, times = times,
+                                       n_perm = 19)$estimates)
+    }
+    expect_identical(run(as.POSIXlt(days), "2024-04-20 12:00"),
+                     run(days, days[22]))
 })
 
 test_that("times of day come back as such, and may be irregular", {
