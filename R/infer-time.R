@@ -583,7 +583,10 @@ format.kliep_time <- function(x, ...) {
 say_span <- function(length, time, digits = 3L) {
     number <- function(value) format(value, digits = digits)
     if (inherits(time, "Date")) return(paste(number(length), "days"))
-    if (!inherits(time, "POSIXct")) return(paste(number(length), "of time"))
+    if (!inherits(time, "POSIXct")) {
+        return(paste(number(length), if (length == 1) "unit" else "units",
+                     "of time"))
+    }
     seconds <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)
     unit <- c(which(length >= 2 * seconds), 4L)[1L]
     paste(number(length / seconds[[unit]]), names(seconds)[unit])
@@ -602,7 +605,9 @@ print.kliep_time <- function(x, most = 10L, ...) {
     if (!is.na(x$peak$time)) {
         cat("\n", say_peak(x), "\n", sep = "")
     }
-    cat("\nNext: edges(), plot(), plot(type = \"curves\"), $rates\n")
+    cat(if (nrow(found) > 0L)
+        "\nNext: edges(), plot(), plot(type = \"curves\"), $rates\n"
+        else "\nNext: edges(all = TRUE), $drift\n")
     invisible(x)
 }
 

@@ -47,7 +47,7 @@ drift_graphs <- function(object, times, vertices, label) {
         lines <- graph_lines(change_graph(object, at = time))
         place_lines(lines, points, directed = FALSE)
     })
-    text <- format(times, digits = 4L)
+    text <- time_text(times, object$time)
     lines <- do.call(rbind, frames)
     lines$time <- factor(rep(text, vapply(frames, nrow, 1L)), unique(text))
     list(points = points[points$shown, ], lines = lines, times = text)
@@ -171,10 +171,28 @@ draw_drift_curves <- function(object, max_edges) {
         ggplot2::scale_colour_manual(NULL, values = colours,
                                      aesthetics = c("colour", "fill"),
                                      guide = curve_guide(curves)) +
-        ggplot2::facet_wrap(ggplot2::vars(.data$edge)) +
+        ggplot2::facet_wrap(ggplot2::vars(.data$edge), labeller = two_lines) +
+        few_times(curves$time, nlevels(curves$edge)) +
         ggplot2::labs(x = "time", y = "rate",
                       caption = left_out(object, max_edges)) +
         theme_kliepnet()
+}
+
+# The names of long edges have a line each.
+two_lines <- ggplot2::as_labeller(function(text) {
+    ifelse(nchar(text) > 24L, sub(" - ", " -\n", text, fixed = TRUE), text)
+})
+
+# So few that those of one panel keep clear of the next one's.
+few_times <- function(time, panels) {
+    if (panels < 2L) return(NULL)
+    scale <- if (inherits(time, "Date")) ggplot2::scale_x_date else
+        if (inherits(time, "POSIXct")) ggplot2::scale_x_datetime else
+        ggplot2::scale_x_continuous
+    scale(breaks = function(limits) {
+        at <- pretty(limits, 3L)
+        at[at > min(limits) & at < max(limits)]
+    }, guide = ggplot2::guide_axis(check.overlap = TRUE))
 }
 
 # Where all curves are of one kind there is nothing to tell apart.
@@ -214,7 +232,9 @@ draw_drift_graphs <- function(object, times, vertices, label) {
                            data = points[points$named, ], size = 2.5,
                            vjust = -0.8) +
         ggplot2::facet_wrap(ggplot2::vars(.data$time), drop = FALSE) +
-        theme_graph(diff(range(points$y)))
+        ggplot2::coord_cartesian(clip = "off") +
+        # Room for names.
+        theme_graph(diff(range(points$y)), room = 0.25)
 }
 
 draw_drift_lines <- function(lines) {

@@ -526,7 +526,8 @@ test_that("spans of time have their units", {
     expect_identical(say_span(36000, day), "10 hours")
     expect_identical(say_span(86400 * 30, day), "30 days")
     expect_identical(say_span(0.5, day), "0.5 seconds")
-    expect_identical(say_span(0.25, 1), "0.25 of time")
+    expect_identical(say_span(0.25, 1), "0.25 units of time")
+    expect_identical(say_span(1, 1), "1 unit of time")
 })
 
 test_that("graphs show the time at which most changes", {
@@ -536,6 +537,36 @@ test_that("graphs show the time at which most changes", {
     expect_true(peak %in% shown)
     expect_false(is.unsorted(shown))
     expect_length(shown, 4L)
+})
+
+test_that("long names and dates have room", {
+    found <- found_drift()
+    long <- function(names) paste("a variable with a long name,", names)
+    for (part in c("rates", "spans", "estimates", "support")) {
+        found[[part]][c("from", "to")] <- lapply(found[[part]][c("from", "to")],
+                                                 long)
+    }
+    found$variables <- long(found$variables)
+    curves <- rbind(found$rates, found$rates)
+    curves$to[seq_len(nrow(found$rates))] <- found$variables[3]
+    found$followed <- cbind(curves, reported = FALSE)
+    picture <- autoplot(found, type = "curves")
+    built <- ggplot2::ggplot_build(picture)
+    labels <- unlist(two_lines(list(edge = levels(picture$data$edge))))
+    expect_true(all(nchar(unlist(strsplit(labels, "\n"))) <= 20))
+    expect_identical(unname(unlist(two_lines(list(edge = "a - b")))), "a - b")
+    breaks <- built$layout$panel_params[[1]]$x$breaks
+    expect_lte(length(breaks), 4L)
+    for (time in list(as.POSIXct("2024-01-01", tz = "UTC") + 86400 * 1:90,
+                      seq(0, 1, 0.1))) {
+        expect_s3_class(few_times(time, 2), "ScaleContinuous")
+    }
+    expect_null(few_times(1:3, 1))
+    graph <- autoplot(found, type = "graph")
+    expect_identical(graph$coordinates$clip, "off")
+    expect_output(print(kliep_time(withr::with_seed(
+        1, sim_drift(d = 4, n = 200, shape = "none")$series), n_perm = 19)),
+        "Next: edges[(]all = TRUE[)]")
 })
 
 test_that("seeds decide", {
