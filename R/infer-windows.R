@@ -37,7 +37,8 @@
 #' observations, so long that blocks hardly depend on each other, and the
 #' correlations of each block are predicted by those of its window without that
 #' block and the two next to it. The width with the smallest mean squared error
-#' is chosen, and `$widths` has the errors of all. This looks at all variables
+#' over the observations that windows of every width reach is chosen, and
+#' `$widths` has the errors of all. This looks at all variables
 #' and at the whole series: a short event hardly counts in it.
 #'
 #' @section Permutation filter:

@@ -457,6 +457,26 @@ test_that("the width that predicts best is taken", {
                  class = "kliep_error_window")
 })
 
+test_that("widths are compared on the same rows", {
+    withr::local_seed(33)
+    base <- function(sign, n) {
+        u <- rnorm(n)
+        cbind(a = u + rnorm(n, sd = 0.5), b = sign * u + rnorm(n, sd = 0.5))
+    }
+    # Turns of 100 rows, and 100 wild ones that only short windows reach.
+    turns <- do.call(rbind, lapply(rep(c(1, -1), 3), base, n = 100))
+    wild <- matrix(rnorm(200), 100) * exp(seq(0, 5, length.out = 100))
+    parts <- list(x = rbind(turns, wild), stretch = rep(1L, 700),
+                  time = 1:700, reference = list())
+    chosen <- choose_width(parts, c(100, 300), feat_gaussian())
+    expect_identical(chosen$width, 100)
+    # The first 600 rows alone say the same.
+    parts <- list(x = turns, stretch = rep(1L, 600), time = 1:600,
+                  reference = list())
+    expect_identical(choose_width(parts, c(100, 300), feat_gaussian())$width,
+                     100)
+})
+
 test_that("spans of time can be tried as widths, and periods be missing", {
     withr::local_seed(32)
     day <- as.Date("2020-01-01") + 0:599
