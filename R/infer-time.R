@@ -133,6 +133,8 @@
 #'   them, which is then not a variable. `NULL` takes a column called `time` if
 #'   there is one, and the number of the row otherwise.
 #' @param features [feat_gaussian()], [feat_nonparanormal()] or [feat_ising()].
+#'   Counts and returns have heavy tails, of which a few large values may pass
+#'   for changes: use the ranks of [feat_nonparanormal()] for these.
 #' @param fdr The false discovery rate: the expected share of false edges among
 #'   those reported.
 #' @param level The confidence level of the bands.
@@ -236,6 +238,7 @@ kliep_time <- function(series, time = NULL, features = feat_gaussian(),
     how$n_perm <- check_time_shuffles(n_perm, ncol(parts$values))
     check_time_memory(ncol(parts$values), nrow(parts$values), features)
     ready <- prepare_series(parts, features, block)
+    notice_series(parts, ready$values, features)
     check_curve_windows(ready$model$blocks, how)
     warn_dependence(ready$model)
     result <- find_drift(ready, how)

@@ -470,6 +470,25 @@ test_that("counts of words and returns of markets are series, too", {
     expect_equal(found$per, 1)
 })
 
+test_that("raw counts, heavy tails and copies are said", {
+    withr::local_seed(62)
+    pair <- sim_keywords(times = 400)
+    run <- function(...) kliep_time(..., n_perm = 19, times = 3)
+    expect_message(run(pair$series), "values are counts",
+                   class = "kliep_message_counts")
+    expect_no_message(run(pair$series, features = feat_nonparanormal()))
+    values <- matrix(stats::rt(900, 3), 300)
+    expect_message(run(values), "heavy tails .*pass for changes",
+                   class = "kliep_message_tails")
+    expect_no_message(run(values, features = feat_nonparanormal()))
+    values <- matrix(rnorm(900), 300)
+    expect_no_message(run(values))
+    # Scales that drift are no tails.
+    expect_no_message(run(values * exp(seq(0, 4, length.out = 300))))
+    expect_message(run(cbind(values, values[, 1])), "`V1` and `V4`",
+                   class = "kliep_message_twins")
+})
+
 found_drift <- function() {
     withr::local_seed(11)
     drifting <- sim_drift(d = 5, n = 1000, n_changed = 1, change = 0.7)
