@@ -119,7 +119,7 @@ check_names <- function(names, arg) {
     }
 }
 
-check_finite <- function(sample, arg) {
+check_finite <- function(sample, arg, hint = hint_missing()) {
     bad <- which(!is.finite(sample))
     if (length(bad) == 0L) return(invisible())
     row <- (bad[1L] - 1L) %% nrow(sample) + 1L
@@ -132,7 +132,7 @@ check_finite <- function(sample, arg) {
                count_of(length(bad), "NA, NaN or infinite value"),
                "; the first is ", format(sample[bad[1L]]),
                " in row ", row, ", column ", label, "."),
-        hint = if (takes_na(arg) && is.na(sample[bad[1L]])) hint_missing() else
+        hint = if (takes_na(arg) && is.na(sample[bad[1L]])) hint else
             "Drop or impute these values first."
     )
 }

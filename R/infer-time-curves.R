@@ -33,14 +33,29 @@ rate_curves <- function(model, edges, support, at, half) {
          influence = lapply(done, `[[`, "influence"))
 }
 
+widest_half <- 1 / 4
+
+# Where curves are evaluated: at the times given, or evenly spaced.
+curve_times <- function(at, half) {
+    if (is.list(at)) return(at$at)
+    seq(half, 1 - half, length.out = if (half < 0.5) at else 1L)
+}
+
+has_windows <- function(blocks, at, half) {
+    any(vapply(curve_times(at, half), function(center) {
+        !is.null(time_window(blocks, center, half))
+    }, NA))
+}
+
 # Half the width of the windows of the curves: what predicts the moments of the
 # reported edges best, each block by a local line through the others.
-choose_half <- function(model, edges) {
+choose_half <- function(model, edges, at) {
     blocks <- model$blocks
     count <- length(blocks$size)
-    halves <- c(1 / 4, 3 / 16, 1 / 8)
+    halves <- c(widest_half, 3 / 16, 1 / 8)
     halves <- halves[2 * halves * count >= 12]
-    if (length(halves) == 0L || length(edges) == 0L) return(1 / 4)
+    halves <- halves[vapply(halves, has_windows, NA, blocks = blocks, at = at)]
+    if (length(halves) == 0L || length(edges) == 0L) return(widest_half)
     moments <- model$moments(edges)
     moments <- moments / rep(sqrt(colMeans(moments^2)), each = count)
     score <- vapply(halves, function(half) {

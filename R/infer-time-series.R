@@ -12,11 +12,10 @@ check_drifting <- function(series, time, features, na) {
     parts <- check_series(series, time)
     parts <- omit_missing_rows(parts, na)
     values <- parts$values
+    check_gaps(values, "series", paste("`na = \"omit\"` leaves out",
+                                       "observations with missing values."))
     check_sample(values, "series", least = 40L)
-    if (ncol(values) < 2L) {
-        stop_kliep("size", paste0("`series` must have at least 2 variables ",
-                                  "besides the time: got ", ncol(values), "."))
-    }
+    check_two_variables(values)
     check_many_times(parts$time)
     parts$variables <- series_variables(values)
     constant <- is_constant(values)
@@ -58,6 +57,27 @@ omit_missing_rows <- function(parts, na) {
         count_of(length(known), "observation"), ", which have missing values."
     ))
     list(values = parts$values[known, , drop = FALSE], time = parts$time[known])
+}
+
+# What can be meant, and mostly is not: of both halves, as of two samples.
+# `clean` is the series without its drift, which has tails of its own.
+notice_series <- function(parts, clean, features) {
+    if (features$family == "ising") return(invisible())
+    first <- seq_len(nrow(parts$values) %/% 2L)
+    halves <- list(x = parts$values[first, , drop = FALSE],
+                   y = parts$values[-first, , drop = FALSE],
+                   variables = parts$variables)
+    notice_samples(list(), halves, features)
+    if (is_ranked(features) || are_raw_counts(halves)) return(invisible())
+    tails <- stats::median(excess_kurtosis(clean))
+    if (tails <= heavy_kurtosis) return(invisible())
+    inform_kliep(
+        "tails",
+        paste0("The values have heavy tails (a median excess kurtosis of ",
+               format(tails, digits = 2L), "): a few large ones may pass for ",
+               "changes."),
+        hint = "Use `feat_nonparanormal()`, which uses ranks."
+    )
 }
 
 # ---- drift -----------------------------------------------------------------

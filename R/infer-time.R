@@ -133,11 +133,18 @@
 #'   them, which is then not a variable. `NULL` takes a column called `time` if
 #'   there is one, and the number of the row otherwise.
 #' @param features [feat_gaussian()], [feat_nonparanormal()] or [feat_ising()].
+#'   Counts and returns have heavy tails, of which a few large values may pass
+#'   for changes: use the ranks of [feat_nonparanormal()] for these.
 #' @param fdr The false discovery rate: the expected share of false edges among
 #'   those reported.
 #' @param level The confidence level of the bands.
+#' @param edges Edges whose rates are wanted whether they are reported or not: a
+#'   data frame with columns `from` and `to`, by name or by number. Choose them
+#'   without looking at these data; see `followed` below.
 #' @param times Where to evaluate the curves: how many times, or the times
-#'   themselves. Evenly spaced ones keep half a window from both ends.
+#'   themselves (as text, too, where they are dates). Evenly spaced ones keep
+#'   half a window from both ends. Times whose window has fewer than 8 blocks,
+#'   as in a gap of the series, are left out.
 #' @param bandwidth Half the width of the windows of the curves: a number, or a
 #'   span of time ([difftime()]) where times have units. `NULL` chooses an
 #'   eighth to a quarter of the span, by how well local lines through the other
@@ -166,6 +173,10 @@
 #'   * `rates`: one row for each reported edge and time: `from`, `to`, `time`,
 #'     `estimate`, `se`, `lower`, `upper`, `lower_all`, `upper_all`, `z`,
 #'     `p_adjusted` (for all times of the edge) and `changing`;
+#'   * `followed`: the same for the edges given as `edges`, except that
+#'     `reported` takes the place of `changing`. The bands of `rates` are those
+#'     of edges that are reported as they seem to change, and cover less than
+#'     `level` where little is found; those of `followed` are not selected;
 #'   * `spans`: one row for each reported edge: `start`, `peak`, `end`;
 #'   * `total`: the root of the sum of squared rates of the reported edges at
 #'     each time, and `peak`, where it is largest, with an interval;
@@ -203,10 +214,11 @@
 #' drifting$truth
 #' plot(found)
 kliep_time <- function(series, time = NULL, features = feat_gaussian(),
-                       fdr = 0.1, level = 0.95, times = 50, bandwidth = NULL,
-                       block = NULL, per = NULL, n_perm = NULL,
-                       na = c("error", "omit"), control = kliep_control(),
-                       progress = interactive(), ...) {
+                       fdr = 0.1, level = 0.95, edges = NULL, times = 50,
+                       bandwidth = NULL, block = NULL, per = NULL,
+                       n_perm = NULL, na = c("error", "omit"),
+                       control = kliep_control(), progress = interactive(),
+                       ...) {
     call <- match.call()
     check_dots(list(...), names(formals()), "kliep_time")
     features <- check_time_features(features)
@@ -216,12 +228,18 @@ kliep_time <- function(series, time = NULL, features = feat_gaussian(),
                 progress = check_flag(progress, "progress"))
     na <- check_choice(na, "na", c("error", "omit"))
     parts <- check_drifting(series, time, features, na)
+    if (!is.null(edges)) {
+        edges <- check_pairs(edges, parts$variables, "the series does")
+        how$follow <- edge_number(edges)
+    }
     how$half <- check_bandwidth(bandwidth, parts$time)
     how$at <- check_times(times, parts$time)
     how$per <- check_per(per, parts$time)
     how$n_perm <- check_time_shuffles(n_perm, ncol(parts$values))
     check_time_memory(ncol(parts$values), nrow(parts$values), features)
     ready <- prepare_series(parts, features, block)
+    notice_series(parts, ready$values, features)
+    check_curve_windows(ready$model$blocks, how)
     warn_dependence(ready$model)
     result <- find_drift(ready, how)
     new_kliep_time(result, ready, parts, how, list(features = features,
@@ -267,6 +285,7 @@ check_bandwidth <- function(bandwidth, time) {
 
 # A number of times, or their places from 0 to 1.
 check_times <- function(times, time) {
+    times <- read_times(times, time)
     if (is_number_of_times(times)) {
         return(check_whole(times, "times", "time"))
     }
@@ -291,6 +310,17 @@ are_times_within <- function(times, time) {
         is.numeric(times) && !is_date(times)
     if (!alike || length(times) == 0L || !all(is.finite(times))) return(FALSE)
     all(times >= time[1L] & times <= time[length(time)])
+}
+
+# Some window of the curves must have enough blocks.
+check_curve_windows <- function(blocks, how) {
+    half <- if (is.null(how$half)) widest_half else how$half
+    if (has_windows(blocks, how$at, half)) return(invisible())
+    stop_kliep("time", paste0(
+        "Around no time of the curves does `bandwidth` hold 8 blocks of rows: ",
+        "it is ", format(half, digits = 2L), " of the span, which has ",
+        length(blocks$size), " blocks."
+    ), hint = "Widen it, or give other `times`.")
 }
 
 check_per <- function(per, time) {
@@ -358,25 +388,43 @@ find_drift <- function(ready, how) {
     result <- list(chosen = chosen, q_value = q_value, global = global,
                    changed = changed, support = support, found = found,
                    null = null)
-    half <- if (is.null(how$half)) choose_half(model, found) else how$half
-    curves <- follow_edges(result, ready, how, half, windows)
-    c(result, list(half = half), curves)
+    result$half <- how$half
+    if (is.null(how$half)) {
+        shown <- if (length(found) > 0L) found else how$follow
+        result$half <- choose_half(model, shown, how$at)
+    }
+    curves <- reported_curves(result, ready, how, windows)
+    c(result, curves, list(followed = followed_curves(result, ready, how)))
 }
 
-# Curves of what is reported; nothing where nothing is.
-follow_edges <- function(result, ready, how, half, windows) {
-    if (length(result$found) == 0L) return(NULL)
-    at <- if (is.list(how$at)) how$at$at else
-        seq(half, 1 - half, length.out = if (half < 0.5) how$at else 1L)
-    curves <- rate_curves(ready$model, result$found, result$support, at, half)
+# Curves of some edges in the units of the report; NULL where there are none.
+edge_curves <- function(edges, result, ready, how) {
+    if (length(edges) == 0L) return(NULL)
+    at <- curve_times(how$at, result$half)
+    curves <- rate_curves(ready$model, edges, result$support, at, result$half)
     if (length(curves$at) == 0L) return(NULL)
-    curves <- report_units(curves, result$found, ready, how)
+    report_units(curves, edges, ready, how)
+}
+
+reported_curves <- function(result, ready, how, windows) {
+    curves <- edge_curves(result$found, result, ready, how)
+    if (is.null(curves)) return(NULL)
     share <- how$fdr * length(result$found) / length(result$q_value)
     rates <- rate_table(curves, result$found, how$level, share)
     list(rates = rates, times = curves$at,
          spans = edge_spans(rates, result$found, windows,
                             result$chosen$windows),
          total = total_rate(curves, how$level))
+}
+
+# Those that were asked for, which come last: what is reported does not depend
+# on them.
+followed_curves <- function(result, ready, how) {
+    curves <- edge_curves(how$follow, result, ready, how)
+    if (is.null(curves)) return(NULL)
+    table <- rate_table(curves, how$follow, how$level, 0)
+    table$reported <- table$edge %in% result$found
+    table
 }
 
 # From units of the standard deviation to those of what the other variables
@@ -421,7 +469,8 @@ new_kliep_time <- function(result, ready, parts, how, about) {
         class = "kliep_time",
         list(
             estimates = time_estimates(result, named),
-            rates = named_rates(result, named, when),
+            rates = named_rates(result$rates, "changing", named, when),
+            followed = named_rates(result$followed, "reported", named, when),
             spans = named_spans(result, named, when),
             total = time_total(result, when),
             peak = time_peak(result, when),
@@ -458,11 +507,10 @@ time_estimates <- function(result, named) {
                changed = result$changed)
 }
 
-named_rates <- function(result, named, when) {
-    rates <- result$rates
+named_rates <- function(rates, said, named, when) {
     if (is.null(rates)) rates <- empty_rates()
     values <- rates[c("estimate", "se", "lower", "upper", "lower_all",
-                      "upper_all", "z", "p_adjusted", "changing")]
+                      "upper_all", "z", "p_adjusted", said)]
     data.frame(named(rates$edge), time = when(rates$at), values)
 }
 
@@ -470,7 +518,8 @@ empty_rates <- function() {
     numbers <- c("at", "estimate", "se", "lower", "upper", "lower_all",
                  "upper_all", "z", "p_adjusted")
     empty <- stats::setNames(rep(list(numeric()), length(numbers)), numbers)
-    data.frame(edge = integer(), empty, changing = logical())
+    data.frame(edge = integer(), empty, changing = logical(),
+               reported = logical())
 }
 
 # As they are reported, one row for each edge.
@@ -515,7 +564,7 @@ format.kliep_time <- function(x, ...) {
                ", false discovery rate ", format(x$fdr)),
         paste0("  series     ", count_of(x$n, "observation"), " of ",
                count_of(length(x$variables), "variable"), ", from ",
-               format(x$time[1L]), " to ", format(x$time[2L])),
+               paste(time_text(x$time), collapse = " to ")),
         paste0("  features   ", name_features(x$spec$features)),
         paste0("  removed    means that drift by up to ",
                format(max(moves$mean_drift), digits = 2L),
@@ -537,7 +586,10 @@ format.kliep_time <- function(x, ...) {
 say_span <- function(length, time, digits = 3L) {
     number <- function(value) format(value, digits = digits)
     if (inherits(time, "Date")) return(paste(number(length), "days"))
-    if (!inherits(time, "POSIXct")) return(paste(number(length), "of time"))
+    if (!inherits(time, "POSIXct")) {
+        return(paste(number(length), if (length == 1) "unit" else "units",
+                     "of time"))
+    }
     seconds <- c(days = 86400, hours = 3600, minutes = 60, seconds = 1)
     unit <- c(which(length >= 2 * seconds), 4L)[1L]
     paste(number(length / seconds[[unit]]), names(seconds)[unit])
@@ -548,17 +600,23 @@ print.kliep_time <- function(x, most = 10L, ...) {
     cat(format(x), "", sep = "\n")
     cat(strwrap(say_changes(x), width = 78L), sep = "\n")
     columns <- c("from", "to", "weight", "start", "peak", "end", "q_value")
-    print_kept(edges(x)[columns], most)
+    found <- edges(x)[columns]
+    for (part in c("start", "peak", "end")) {
+        found[[part]] <- time_text(found[[part]], x$time)
+    }
+    print_kept(found, most)
     if (!is.na(x$peak$time)) {
         cat("\n", say_peak(x), "\n", sep = "")
     }
-    cat("\nNext: edges(), plot(), plot(type = \"curves\"), $rates\n")
+    cat(if (nrow(found) > 0L)
+        "\nNext: edges(), plot(), plot(type = \"curves\"), $rates\n"
+        else "\nNext: edges(all = TRUE), $drift\n")
     invisible(x)
 }
 
 say_peak <- function(x) {
-    paste0("The total rate is largest at ", format(x$peak$time, digits = 4L),
-           " (", format(100 * x$level), " % interval ",
-           format(x$peak$lower, digits = 4L), " to ",
-           format(x$peak$upper, digits = 4L), ").")
+    text <- function(time) time_text(time, x$time)
+    paste0("The total rate is largest at ", text(x$peak$time), " (",
+           format(100 * x$level), " % interval ", text(x$peak$lower), " to ",
+           text(x$peak$upper), ").")
 }

@@ -28,6 +28,7 @@ check_series <- function(series, time) {
 }
 
 check_time <- function(time, n) {
+    if (inherits(time, "POSIXlt")) time <- as.POSIXct(time)
     is_time <- is.numeric(time) || inherits(time, c("Date", "POSIXct"))
     if (!is_time || length(dim(time)) > 1L || length(time) != n) {
         stop_kliep(
@@ -37,13 +38,15 @@ check_time <- function(time, n) {
                    describe(time), "."),
             hint = if (is.character(time) || is.factor(time))
                 "`as.Date()` or `as.POSIXct()` read them from text."
+            else if (inherits(time, "difftime"))
+                "Make numbers of it: `as.numeric(time, units = \"days\")`."
         )
     }
     if (!all(is.finite(time))) {
         stop_kliep("time", paste0(
             "`time` must be known for every observation: it is not for row ",
             which(!is.finite(time))[1L], "."
-        ))
+        ), hint = "Leave such rows out: `series[is.finite(time), ]`.")
     }
     if (is.unsorted(time)) {
         row <- which(diff(as.numeric(time)) < 0)[1L] + 1L
@@ -67,6 +70,31 @@ as_plain_time <- function(time) {
     time
 }
 
+# An edge joins two.
+check_two_variables <- function(values) {
+    if (ncol(values) >= 2L) return(invisible())
+    stop_kliep("size", paste0("`series` must have at least 2 variables ",
+                              "besides the time: got ", ncol(values), "."))
+}
+
+# Said here, as not every function takes all there is for `na`.
+check_gaps <- function(values, arg, hint) {
+    if (!anyNA(values)) return(invisible())
+    check_finite(values, arg, hint)
+}
+
+# Times as text: numbers to the 500th part of the span, at least.
+time_text <- function(time, span = range(time)) {
+    if (!is.numeric(time) || inherits(time, c("Date", "POSIXct"))) {
+        return(format(time))
+    }
+    known <- time[is.finite(time)]
+    step <- (max(span) - min(span)) / 500
+    whole <- all(known == round(known)) || step == 0
+    decimals <- if (whole) 0 else max(0, ceiling(-log10(step)))
+    trimws(format(round(time, decimals), digits = 15L, nsmall = decimals))
+}
+
 # ---- the reference ---------------------------------------------------------
 
 # `x`, the observations that windows slide over, with their `time` and the
@@ -74,6 +102,11 @@ as_plain_time <- function(time) {
 divide_series <- function(series, reference, variables = NULL,
                           top_variable = NULL, na = "error") {
     choice <- check_choices(variables, top_variable, na)
+    if (choice$na == "pairwise") {
+        stop_kliep("argument", paste("`kliep_windows()` cannot take missing",
+                                     "values pairwise."),
+                   hint = hint_gaps())
+    }
     if (is.null(reference)) {
         stop_kliep("reference", "`reference` is missing.",
                    hint = paste("Give the first and the last time of a quiet",
@@ -95,14 +128,22 @@ divide_series <- function(series, reference, variables = NULL,
     # The rows are told from one another when some are left out.
     rownames(parts$x) <- which(!inside)
     parts <- choose_series(parts, choice)
+    check_two_variables(parts$x)
     kept <- as.integer(rownames(parts$x))
     rownames(parts$x) <- NULL
+    check_gaps(parts$x, "series", hint_gaps())
+    check_gaps(parts$y, "reference", hint_gaps())
     check_sample(parts$x, "series")
     check_sample(parts$y, "reference")
     stretch <- cumsum(c(TRUE, diff(inside) != 0))
     list(x = parts$x, y = parts$y, time = series$time[kept],
          stretch = stretch[kept],
          reference = describe_reference(inside, apart, series$time, parts$y))
+}
+
+hint_gaps <- function() {
+    paste("`na = \"omit\"` leaves out observations with missing values, and",
+          "`na = \"impute\"` draws these from the others.")
 }
 
 choose_series <- function(parts, choice) {

@@ -37,7 +37,8 @@
 #' observations, so long that blocks hardly depend on each other, and the
 #' correlations of each block are predicted by those of its window without that
 #' block and the two next to it. The width with the smallest mean squared error
-#' is chosen, and `$widths` has the errors of all. This looks at all variables
+#' over the observations that windows of every width reach is chosen, and
+#' `$widths` has the errors of all. This looks at all variables
 #' and at the whole series: a short event hardly counts in it.
 #'
 #' @section Permutation filter:
@@ -209,6 +210,7 @@ check_window_fits <- function(candidates, design, parts, place, test) {
         select_candidate(candidates, found, design, NULL)
         return(invisible())
     }
+    check_reference(parts$y, candidates[[1L]]$spec, series_variables(parts$y))
     samples <- as_samples(found, candidates[[1L]]$spec$features)
     if (!is.null(test$fdr)) {
         check_periods(samples, candidates[[1L]]$spec$features, test$block)
@@ -220,6 +222,23 @@ check_window_fits <- function(candidates, design, parts, place, test) {
         check_folds(design$folds, nrow(samples$x), nrow(samples$y))
     }
     prepare_candidates(candidates, found)
+}
+
+# No window can be standardised as the reference where that does not vary.
+check_reference <- function(values, spec, variables) {
+    how <- spec$standardize
+    if (is.null(how)) how <- spec$features$standardize
+    constant <- is_constant(values)
+    if (how != "within" || !any(constant)) return(invisible())
+    stop_kliep(
+        "constant",
+        paste0(count_of(sum(constant), "variable"),
+               if (sum(constant) == 1L) " does" else " do",
+               " not vary in the reference: ",
+               name_some(variables[constant]), "."),
+        hint = paste("Lengthen the reference, leave the variable out, or use",
+                     "`standardize = \"none\"`.")
+    )
 }
 
 # What was found in the window with the given rows.
@@ -392,7 +411,7 @@ summary.kliep_windows <- function(object, ...) {
     found <- found[order(found$first, -found$windows, -abs(found$weight)), ]
     rownames(found) <- NULL
     structure(found, class = c("summary.kliep_windows", "data.frame"),
-              n_windows = nrow(object$windows))
+              n_windows = nrow(object$windows), span = windows_span(object))
 }
 
 #' @export
@@ -401,27 +420,33 @@ print.summary.kliep_windows <- function(x, most = 20L, ...) {
         count_of(attr(x, "n_windows"), "window"),
         if (nrow(x) > 0L) ", first found first:", "\n", sep = "")
     if (nrow(x) > 0L) {
-        print(utils::head(as.data.frame(unclass(x)), most), digits = 3L,
-              row.names = FALSE)
+        shown <- utils::head(as.data.frame(unclass(x)), most)
+        shown$appears <- time_text(shown$appears, attr(x, "span"))
+        print(shown, digits = 3L, row.names = FALSE)
     }
     if (nrow(x) > most) cat("... and ", nrow(x) - most, " more\n", sep = "")
     invisible(x)
 }
 
+windows_span <- function(x) c(min(x$windows$start), max(x$windows$end))
+
 #' @export
 format.kliep_windows <- function(x, ...) {
     reference <- x$reference
     n <- unique(range(x$windows$n))
+    text <- function(time) time_text(time, windows_span(x))
     c(
         paste0("<kliep_windows> ", count_of(nrow(x$windows), "window"), " of ",
                paste(n, collapse = " to "), " observations of ",
                count_of(length(x$variables), "variable")),
-        paste0("  windows    from ", format(x$windows$start[1L]), " to ",
-               format(x$windows$end[nrow(x$windows)])),
+        paste0("  windows    from ", paste(text(c(
+            x$windows$start[1L], x$windows$end[nrow(x$windows)]
+        )), collapse = " to ")),
         paste0("  reference  ", count_of(reference$n, "observation"),
                if (!is.null(reference$start))
-                   paste0(", from ", format(reference$start), " to ",
-                          format(reference$end))),
+                   paste0(", from ", paste(text(c(
+                       reference$start, reference$end
+                   )), collapse = " to "))),
         if (!is.null(x$widths))
             paste0("  width      ", format(x$widths$width[x$widths$chosen]),
                    ", the best of ", nrow(x$widths), " in predicting"),
@@ -445,7 +470,11 @@ format.kliep_windows <- function(x, ...) {
 #' @export
 print.kliep_windows <- function(x, most = 15L, ...) {
     cat(format(x), "", sep = "\n")
-    print(utils::head(x$windows, most), digits = 3L, row.names = FALSE)
+    shown <- utils::head(x$windows, most)
+    for (part in c("start", "end")) {
+        shown[[part]] <- time_text(shown[[part]], windows_span(x))
+    }
+    print(shown, digits = 3L, row.names = FALSE)
     left <- nrow(x$windows) - most
     if (left > 0L) cat("... and ", left, " more: $windows\n", sep = "")
     cat("\nNext: edges(), summary(), plot()\n")

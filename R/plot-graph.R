@@ -300,12 +300,12 @@ place_lines <- function(lines, vertices, directed) {
 }
 
 # No axes, and room at the sides for names.
-theme_graph <- function(height = 1) {
+theme_graph <- function(height = 1, room = 0.08) {
     # A graph of few rows is not drawn out over the whole height.
     low <- max(0, 0.5 - height) / 2
     list(
         ggplot2::scale_x_continuous(
-            expand = ggplot2::expansion(mult = 0.08)
+            expand = ggplot2::expansion(mult = room)
         ),
         ggplot2::scale_y_continuous(
             expand = ggplot2::expansion(mult = 0.08, add = low)

@@ -15,6 +15,23 @@ drift_tiles <- function(object, most) {
     rates
 }
 
+# The curves of at most `most` reported edges, and behind them those that were
+# asked for and are not reported.
+drift_curves <- function(object, most) {
+    shown <- drift_tiles(object, most)
+    others <- object$followed[!object$followed$reported, ]
+    labels <- edge_label(others$from, others$to)
+    columns <- c("edge", "time", "estimate", "lower", "upper", "lower_all",
+                 "upper_all", "reported")
+    shown$reported <- rep(TRUE, nrow(shown))
+    others$edge <- factor(labels, unique(labels))
+    curves <- rbind(shown[columns], others[columns])
+    curves$reported <- factor(ifelse(curves$reported, "reported",
+                                     "not reported"),
+                              c("reported", "not reported"))
+    curves
+}
+
 # How far apart the times of the curves are.
 time_step <- function(time) {
     steps <- diff(sort(unique(as.numeric(time))))
@@ -30,7 +47,7 @@ drift_graphs <- function(object, times, vertices, label) {
         lines <- graph_lines(change_graph(object, at = time))
         place_lines(lines, points, directed = FALSE)
     })
-    text <- format(times, digits = 4L)
+    text <- time_text(times, object$time)
     lines <- do.call(rbind, frames)
     lines$time <- factor(rep(text, vapply(frames, nrow, 1L)), unique(text))
     list(points = points[points$shown, ], lines = lines, times = text)
@@ -45,7 +62,9 @@ drift_graphs <- function(object, times, vertices, label) {
 #' `type = "heatmap"` has a row for each reported edge and the times along the
 #' axis, coloured by the rate: full colours where the edge changes by the test,
 #' pale ones elsewhere. `type = "curves"` draws the rate of each edge with its
-#' band at each time (dark) and for all times at once (pale). `type = "total"`
+#' band at each time (dark) and for all times at once (pale), and those of the
+#' `edges` that [kliep_time()] was given, in grey where they are not reported.
+#' `type = "total"`
 #' is the total rate of all reported edges, with the interval of its peak.
 #' `type = "graph"` draws the edges that change at each of some times, side by
 #' side, with the variables in the same places.
@@ -80,7 +99,9 @@ autoplot.kliep_time <- function(object, type = c("heatmap", "curves", "total",
     times <- chosen_times(object, times)
     max_edges <- check_whole_or(max_edges, "max_edges",
                                 if (type == "curves") 12 else 60)
-    if (nrow(object$rates) == 0L) return(draw_nothing("No edge changes"))
+    drawn <- c(nrow(object$rates),
+               if (type == "curves") nrow(object$followed))
+    if (sum(drawn) == 0L) return(draw_nothing("No edge changes"))
     switch(type,
            heatmap = draw_drift_tiles(object, max_edges),
            curves = draw_drift_curves(object, max_edges),
@@ -137,23 +158,50 @@ left_out <- function(object, drawn) {
 }
 
 draw_drift_curves <- function(object, max_edges) {
-    tiles <- drift_tiles(object, max_edges)
-    ggplot2::ggplot(tiles, ggplot2::aes(.data$time, .data$estimate)) +
+    curves <- drift_curves(object, max_edges)
+    colours <- c(reported = colour_positive, "not reported" = "grey40")
+    ggplot2::ggplot(curves, ggplot2::aes(.data$time, .data$estimate,
+                                         fill = .data$reported)) +
         ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower_all,
                                           ymax = .data$upper_all),
-                             fill = colour_positive, alpha = 0.15) +
+                             alpha = 0.15) +
         ggplot2::geom_ribbon(ggplot2::aes(ymin = .data$lower,
-                                          ymax = .data$upper),
-                             fill = colour_positive, alpha = 0.25) +
+                                          ymax = .data$upper), alpha = 0.25) +
         ggplot2::geom_hline(yintercept = 0, colour = "grey50") +
-        ggplot2::geom_line(colour = colour_positive) +
-        ggplot2::facet_wrap(ggplot2::vars(.data$edge)) +
+        ggplot2::geom_line(ggplot2::aes(colour = .data$reported)) +
+        ggplot2::scale_colour_manual(NULL, values = colours,
+                                     aesthetics = c("colour", "fill"),
+                                     guide = curve_guide(curves)) +
+        ggplot2::facet_wrap(ggplot2::vars(.data$edge), labeller = two_lines) +
+        few_times(curves$time, nlevels(curves$edge)) +
         ggplot2::labs(x = "time", y = "rate", caption = paste(c(
-            left_out(object, nlevels(tiles$edge)),
+            left_out(object, max_edges),
             paste0("Dark: ", format(100 * object$level),
                    " % interval of each time. Light: of all times at once.")
         ), collapse = ". ")) +
         theme_kliepnet()
+}
+
+# The names of long edges have a line each.
+two_lines <- ggplot2::as_labeller(function(text) {
+    ifelse(nchar(text) > 24L, sub(" - ", " -\n", text, fixed = TRUE), text)
+})
+
+# So few that those of one panel keep clear of the next one's.
+few_times <- function(time, panels) {
+    if (panels < 2L) return(NULL)
+    scale <- if (inherits(time, "Date")) ggplot2::scale_x_date else
+        if (inherits(time, "POSIXct")) ggplot2::scale_x_datetime else
+        ggplot2::scale_x_continuous
+    scale(breaks = function(limits) {
+        at <- pretty(limits, 3L)
+        at[at > min(limits) & at < max(limits)]
+    }, guide = ggplot2::guide_axis(check.overlap = TRUE))
+}
+
+# Where all curves are of one kind there is nothing to tell apart.
+curve_guide <- function(curves) {
+    if (all(curves$reported == "reported")) "none" else "legend"
 }
 
 draw_total_rate <- function(object) {
@@ -188,7 +236,9 @@ draw_drift_graphs <- function(object, times, vertices, label) {
                            data = points[points$named, ], size = 2.5,
                            vjust = -0.8) +
         ggplot2::facet_wrap(ggplot2::vars(.data$time), drop = FALSE) +
-        theme_graph(diff(range(points$y)))
+        ggplot2::coord_cartesian(clip = "off") +
+        # Room for names.
+        theme_graph(diff(range(points$y)), room = 0.25)
 }
 
 draw_drift_lines <- function(lines) {

@@ -346,8 +346,7 @@ report_json <- function(fit, found, graph, evidence) {
 
 # What the two samples are called.
 condition_names <- function(fit) {
-    if (inherits(fit, "kliep_windows")) return(c("the window", "the reference"))
-    if (inherits(fit, "kliep_time")) return(c("later rows", "earlier rows"))
-    if (is.null(fit$conditions)) return(c("x", "y"))
-    as.character(fit$conditions[c("x", "y")])
+    known <- known_conditions(fit)
+    if (is.null(known)) return(c("x", "y"))
+    as.character(known[c("x", "y")])
 }

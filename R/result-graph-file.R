@@ -33,8 +33,8 @@
 #' In XML, characters that it does not allow become a question mark.
 #'
 #' @inheritParams as_igraph
-#' @param object A path, a fit, a selection, a test, a stability selection or an
-#'   inference.
+#' @param object A path, a fit, a selection, a test, a stability selection, an
+#'   inference, windows or a drift.
 #' @param file The name of the file, which is replaced if it exists.
 #' @param format The format; `NULL` goes by the ending of `file`.
 #' @param vertices The variables to write: those with a `"changed"` edge, or

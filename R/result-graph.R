@@ -10,6 +10,7 @@ change_graph <- function(object, lambda2 = NULL, ...) {
     # The ranking of a path is not a graph.
     if (inherits(object, "change_path")) find_step(object, lambda2)
     found <- edges(object, lambda2 = lambda2, ...)
+    if (inherits(object, "kliep_windows")) found <- largest_of_each(found)
     path <- path_of(object)
     variables <- path$variables
     places <- data.frame(from = match(found$from, variables),
@@ -20,7 +21,27 @@ change_graph <- function(object, lambda2 = NULL, ...) {
     places$enters <- if (!is.null(found$enters)) found$enters else
         path_entries(path, places)
     list(variables = variables, edges = places, table = found,
-         conditions = object$conditions)
+         conditions = known_conditions(object))
+}
+
+# An edge that several windows have is one edge of a graph: that of the window
+# where it is largest.
+largest_of_each <- function(found) {
+    found <- found[order(-abs(found$weight)), ]
+    found <- found[!duplicated(edge_text(found)), ]
+    rownames(found) <- NULL
+    found
+}
+
+# What the two samples are called; NULL where they have no names.
+known_conditions <- function(object) {
+    if (inherits(object, "kliep_windows")) {
+        return(c(x = "the window", y = "the reference"))
+    }
+    if (inherits(object, "kliep_time")) {
+        return(c(x = "later rows", y = "earlier rows"))
+    }
+    object$conditions
 }
 
 # What holds the variables and the features of an object, and, where it has
@@ -29,6 +50,11 @@ path_of <- function(object) {
     if (inherits(object, "kliep_test")) return(object$selection$path)
     if (inherits(object, c("kliep_select", "kliep_stability"))) {
         return(object$path)
+    }
+    if (inherits(object, "kliep_windows")) {
+        # All windows have the same features; one that failed has none.
+        fit <- Filter(Negate(is.null), object$fits)[[1L]]
+        return(list(variables = object$variables, spec = fit$spec))
     }
     object
 }
@@ -66,12 +92,15 @@ vertex_changes <- function(graph) {
 #' symmetric matrix of their weights.
 #'
 #' @param object,x A `change_path`, or the result of
-#'   [kliep_select()], [kliep_test()], [kliep_stability()] or [kliep_debias()].
+#'   [kliep_select()], [kliep_test()], [kliep_stability()], [kliep_debias()],
+#'   [kliep_infer()], [kliep_windows()] or [kliep_time()].
 #' @param lambda2 For a path or a selection, one value on the path, as in
 #'   [edges()].
 #' @param vertices `"all"` variables, or only those with a `"changed"` edge.
 #' @param ... Passed on to [edges()]: `rule` and `alpha` of an inference, for
-#'   instance.
+#'   instance, `window` of windows or `at` of a drift. An edge that is found in
+#'   several windows has the weight of the one where it is largest. The sign of
+#'   a drift is 1 where the interaction rises.
 #' @return `as_igraph()`: an undirected igraph with a vertex for each variable.
 #'   * Edges have `weight`, the absolute value of the change, as igraph's
 #'     algorithms want it positive; `sign`, 1 where the interaction is higher
@@ -160,6 +189,10 @@ as.matrix.kliep_debias <- as.matrix.change_path
 #' @export
 as.matrix.kliep_infer <- as.matrix.change_path
 
+#' @rdname as_igraph
+#' @export
+as.matrix.kliep_windows <- as.matrix.change_path
+
 # ---- hubs ------------------------------------------------------------------
 
 #' The variables around which most has changed
@@ -167,8 +200,8 @@ as.matrix.kliep_infer <- as.matrix.change_path
 #' Ranks the variables by how much of their neighbourhood has changed.
 #'
 #' @inheritParams as_igraph
-#' @param object A path, a fit, a selection, a test, a stability selection or an
-#'   inference.
+#' @param object A path, a fit, a selection, a test, a stability selection, an
+#'   inference, windows or a drift.
 #' @param by What to rank by: `"degree"`, the number of changed edges (ties by
 #'   strength), or `"strength"`, the sum of their absolute weights.
 #' @param all List the variables without a changed edge, too? Only for

@@ -25,6 +25,7 @@ is_time_within <- function(at, span) {
 
 # The time of the curves that is nearest to what was asked for.
 nearest_time <- function(object, at) {
+    at <- read_times(at, object$time)
     if (!is_time_within(at, object$time)) {
         stop_kliep("time", paste0("`at` must be one time from ",
                                   format(object$time[1L]), " to ",

@@ -10,13 +10,13 @@ time_seeds <- 20000L
 
 # Runs take turns over the settings, so that each setting has about as many runs
 # if MINUTES ends the group early. Each run has a core of its own. The methods
-# to compare with come last, and have fewer runs.
+# to compare with come last.
 bench_time <- function(settings = time_settings(),
                        minutes = as.numeric(Sys.getenv("MINUTES", "Inf"))) {
     dir.create(time_folder, showWarnings = FALSE, recursive = TRUE)
     until <- Sys.time() + 60 * min(minutes, 1e6)
     tasks <- rbind(time_tasks(settings$runs, "ours"),
-                   time_tasks(pmin(settings$runs, 25L), "others"))
+                   time_tasks(settings$runs, "others"))
     on_all_cores(seq_len(nrow(tasks)), function(task) {
         if (Sys.time() > until) return(NULL)
         with(tasks[task, ], time_run(settings[k, ], time_seeds + run - 1L,
@@ -67,6 +67,8 @@ sum_up <- function(runs) {
                  mean_error(runs$power, "power"),
                  mean_error(runs$pointwise, "pointwise"),
                  mean_error(runs$whole, "whole"),
+                 mean_error(runs$all_pointwise, "all_pointwise"),
+                 mean_error(runs$all_whole, "all_whole"),
                  mean_error(runs$global <= 0.1, "global"))
     data.frame(done = nrow(runs), t(numbers),
                seconds = stats::median(runs$seconds))
@@ -99,7 +101,7 @@ time_settings <- function() {
     table <- rbind(shapes(), shapes(persistence = 0.6),
                    pair(persistence = 0.3), pair(persistence = 0.8), spins(),
                    spins(persistence = 0.5), pair(d = 20, n = 500),
-                   pair(d = 20, n = 2000, runs = 50L))
+                   pair(d = 20, n = 2000))
     name <- paste0(table$family, " ", table$shape, ", d = ", table$d, ", n = ",
                    table$n, ifelse(table$persistence > 0,
                                    paste(", persistence", table$persistence),
@@ -138,11 +140,15 @@ time_run <- function(setting, seed, whose) {
 
 drift_row <- function(drifting, features) {
     seconds <- time_of(found <- kliep_time(
-        drifting$series, features = features, control = one_thread(),
-        progress = FALSE
+        drifting$series, features = features, edges = drifting$truth,
+        control = one_thread(), progress = FALSE
     ))
+    reported <- merge(found$rates, drifting$truth[c("from", "to")])
+    covered <- function(rates) band_coverage(rates, drifting, found$bandwidth)
+    every <- covered(found$followed)
     cbind(method = "kliep_time()", count_found(edges(found), drifting),
-          band_coverage(found, drifting), global = found$global$p_value,
+          covered(reported), all_pointwise = every$pointwise,
+          all_whole = every$whole, global = found$global$p_value,
           persistence = found$persistence, seconds = seconds)
 }
 
@@ -152,8 +158,8 @@ time_of <- function(code) {
 }
 
 other_row <- function(method, found) {
-    cbind(method, found, pointwise = NA, whole = NA, global = NA,
-          persistence = NA, seconds = NA)
+    cbind(method, found, pointwise = NA, whole = NA, all_pointwise = NA,
+          all_whole = NA, global = NA, persistence = NA, seconds = NA)
 }
 
 count_found <- function(found, drifting) {
@@ -181,13 +187,12 @@ true_rate <- function(drifting, from, to, time, half) {
     sum(slope * at) / (half * sum(weight))
 }
 
-# How often bands of reported edges that do change hold the true rate.
-band_coverage <- function(found, drifting) {
-    rates <- merge(found$rates, drifting$truth[c("from", "to")])
+# How often bands hold the true rate: those of reported edges that do change,
+# and those of all edges that change, which are not selected.
+band_coverage <- function(rates, drifting, half) {
     if (nrow(rates) == 0L) return(data.frame(pointwise = NA, whole = NA))
     truth <- mapply(true_rate, rates$from, rates$to, rates$time,
-                    MoreArgs = list(drifting = drifting,
-                                    half = found$bandwidth))
+                    MoreArgs = list(drifting = drifting, half = half))
     whole <- rates$lower_all <= truth & truth <= rates$upper_all
     data.frame(pointwise = mean(rates$lower <= truth & truth <= rates$upper),
                whole = mean(tapply(whole, paste(rates$from, rates$to), all)))
@@ -239,8 +244,10 @@ time_rows <- function(table) {
         method_row(table[k, ], changes)
     })
     rbind(do.call(rbind, rows),
-          coverage_row(ours, "pointwise", "bands at each time"),
-          coverage_row(ours, "whole", "bands of all times"))
+          coverage_row(ours, "pointwise", "bands of found edges at each time"),
+          coverage_row(ours, "whole", "bands of found edges at all times"),
+          coverage_row(ours, "all_pointwise", "bands of all at each time"),
+          coverage_row(ours, "all_whole", "bands of all at all times"))
 }
 
 method_row <- function(row, changes) {

@@ -470,6 +470,25 @@ test_that("counts of words and returns of markets are series, too", {
     expect_equal(found$per, 1)
 })
 
+test_that("raw counts, heavy tails and copies are said", {
+    withr::local_seed(62)
+    pair <- sim_keywords(times = 400)
+    run <- function(...) kliep_time(..., n_perm = 19, times = 3)
+    expect_message(run(pair$series), "values are counts",
+                   class = "kliep_message_counts")
+    expect_no_message(run(pair$series, features = feat_nonparanormal()))
+    values <- matrix(stats::rt(900, 3), 300)
+    expect_message(run(values), "heavy tails .*pass for changes",
+                   class = "kliep_message_tails")
+    expect_no_message(run(values, features = feat_nonparanormal()))
+    values <- matrix(rnorm(900), 300)
+    expect_no_message(run(values))
+    # Scales that drift are no tails.
+    expect_no_message(run(values * exp(seq(0, 4, length.out = 300))))
+    expect_message(run(cbind(values, values[, 1])), "`V1` and `V4`",
+                   class = "kliep_message_twins")
+})
+
 found_drift <- function() {
     withr::local_seed(11)
     drifting <- sim_drift(d = 5, n = 1000, n_changed = 1, change = 0.7)
@@ -526,7 +545,8 @@ test_that("spans of time have their units", {
     expect_identical(say_span(36000, day), "10 hours")
     expect_identical(say_span(86400 * 30, day), "30 days")
     expect_identical(say_span(0.5, day), "0.5 seconds")
-    expect_identical(say_span(0.25, 1), "0.25 of time")
+    expect_identical(say_span(0.25, 1), "0.25 units of time")
+    expect_identical(say_span(1, 1), "1 unit of time")
 })
 
 test_that("graphs show the time at which most changes", {
@@ -536,6 +556,36 @@ test_that("graphs show the time at which most changes", {
     expect_true(peak %in% shown)
     expect_false(is.unsorted(shown))
     expect_length(shown, 4L)
+})
+
+test_that("long names and dates have room", {
+    found <- found_drift()
+    long <- function(names) paste("a variable with a long name,", names)
+    for (part in c("rates", "spans", "estimates", "support")) {
+        found[[part]][c("from", "to")] <- lapply(found[[part]][c("from", "to")],
+                                                 long)
+    }
+    found$variables <- long(found$variables)
+    curves <- rbind(found$rates, found$rates)
+    curves$to[seq_len(nrow(found$rates))] <- found$variables[3]
+    found$followed <- cbind(curves, reported = FALSE)
+    picture <- autoplot(found, type = "curves")
+    built <- ggplot2::ggplot_build(picture)
+    labels <- unlist(two_lines(list(edge = levels(picture$data$edge))))
+    expect_true(all(nchar(unlist(strsplit(labels, "\n"))) <= 20))
+    expect_identical(unname(unlist(two_lines(list(edge = "a - b")))), "a - b")
+    breaks <- built$layout$panel_params[[1]]$x$breaks
+    expect_lte(length(breaks), 4L)
+    for (time in list(as.POSIXct("2024-01-01", tz = "UTC") + 86400 * 1:90,
+                      seq(0, 1, 0.1))) {
+        expect_s3_class(few_times(time, 2), "ScaleContinuous")
+    }
+    expect_null(few_times(1:3, 1))
+    graph <- autoplot(found, type = "graph")
+    expect_identical(graph$coordinates$clip, "off")
+    expect_output(print(kliep_time(withr::with_seed(
+        1, sim_drift(d = 4, n = 200, shape = "none")$series), n_perm = 19)),
+        "Next: edges[(]all = TRUE[)]")
 })
 
 test_that("seeds decide", {
@@ -570,8 +620,17 @@ test_that("what is wrong with a series is said in a sentence", {
          bandwidth = as.difftime(3, units = "days"))
     says("Gaussian, nonparanormal and Ising", values, features = feat_rbf(),
          class = "kliep_error_features")
+    says("as.numeric", values, time = as.difftime(1:100, units = "days"))
+    says("Leave such rows out", values, time = c(1:99, NA))
+    says("hold 8 blocks of rows", values, bandwidth = 2)
+    says("hold 8 blocks of rows", values, time = c(1:50, 1000 + 1:50),
+         times = c(500, 510))
     values[3, 2] <- NA
     says("finite everywhere", values, class = "kliep_error_missing")
+    # What na = does not take here is not offered.
+    told <- tryCatch(kliep_time(values), error = conditionMessage)
+    expect_match(told, "omit")
+    expect_no_match(told, "pairwise|impute")
     expect_message(kliep_time(values, na = "omit", n_perm = 19),
                    "leaves out 1 of 100", class = "kliep_message_missing")
     values[, 1] <- 1
@@ -588,6 +647,24 @@ test_that("times may be repeated and missing", {
     series <- series[series$time < 20 | series$time > 26, ]
     found <- kliep_time(series, times = 9)
     expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
+})
+
+test_that("times may be given as text, and as what POSIXlt has", {
+    found <- found_drift()
+    expect_identical(edges(found, at = "2021-06-01"),
+                     edges(found, at = as.Date("2021-06-01")))
+    expect_error(edges(found, at = "2031-06-01"), "must be one time from",
+                 class = "kliep_error_time")
+    expect_error(edges(found, at = "June"), class = "kliep_error_time")
+    withr::local_seed(20)
+    values <- matrix(rnorm(200), 50)
+    days <- as.POSIXct("2024-03-30", tz = "Europe/Berlin") + 86400 * 0:49
+    run <- function(time, times) {
+        withr::with_seed(1, kliep_time(values, time = time, times = times,
+                                       n_perm = 19)$estimates)
+    }
+    expect_identical(run(as.POSIXlt(days), "2024-04-20 12:00"),
+                     run(days, days[22]))
 })
 
 test_that("times of day come back as such, and may be irregular", {
@@ -610,4 +687,46 @@ test_that("spins have a length of dependence, though squares do not vary", {
     withr::local_seed(14)
     spins <- matrix(sample(c(-1, 1), 400, TRUE), 100)
     expect_lt(dependence_length(spins), 20)
+})
+
+test_that("edges that were asked for have rates, reported or not", {
+    withr::local_seed(17)
+    drifting <- sim_drift(d = 6, n = 900, n_changed = 1, change = 0.7)
+    run <- function(...) {
+        withr::with_seed(18, kliep_time(drifting$series, times = 7,
+                                        n_perm = 49, ...))
+    }
+    asked <- rbind(drifting$truth[c("from", "to")],
+                   data.frame(from = "V4", to = "V3"))
+    found <- run(edges = asked)
+    expect_identical(edge_text(edges(found)), edge_text(drifting$truth))
+    followed <- found$followed
+    expect_identical(nrow(followed), 14L)
+    expect_identical(unique(edge_text(followed)), edge_text(asked))
+    expect_identical(followed$reported, rep(c(TRUE, FALSE), each = 7))
+    # What is reported is the same with and without, and so is its curve.
+    plain <- run()
+    expect_identical(nrow(plain$followed), 0L)
+    expect_identical(found[c("rates", "spans", "estimates", "bandwidth")],
+                     plain[c("rates", "spans", "estimates", "bandwidth")])
+    expect_identical(followed[1:7, c("estimate", "se", "lower")],
+                     plain$rates[c("estimate", "se", "lower")])
+    # Where nothing is found, too; by number as well.
+    expect_identical(run(edges = data.frame(from = 4, to = 3))$followed$time,
+                     plain$rates$time)
+    still <- withr::with_seed(20, sim_drift(d = 4, n = 200, shape = "none"))
+    none <- kliep_time(still$series, edges = data.frame(from = 1, to = 2),
+                       times = 5, n_perm = 19)
+    expect_identical(nrow(none$rates), 0L)
+    expect_identical(nrow(none$followed), 5L)
+    for (drawn in list(autoplot(found, type = "curves"),
+                       autoplot(none, type = "curves"))) {
+        built <- ggplot2::ggplot_build(drawn)
+        expect_identical(nrow(built$data[[4]]), nrow(drawn$data))
+    }
+    expect_error(run(edges = data.frame(from = "V1", to = "V9")),
+                 "the series does not have: `V9`",
+                 class = "kliep_error_argument")
+    expect_error(run(edges = "V1"), "data frame with columns `from`",
+                 class = "kliep_error_argument")
 })

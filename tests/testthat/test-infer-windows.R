@@ -291,7 +291,24 @@ test_that("bad input is refused", {
     refused("type", list(1))
     refused("dimension", values, values[1:100, 1:3])
     refused("numeric", data.frame(counts, who = "a"))
-    refused("size", values[, 1, drop = FALSE])
+    refused("size", values[, 1, drop = FALSE],
+            message = "`series` must have at least 2 variables besides")
+    still <- counts
+    still$goal[1:100] <- 1
+    refused("constant", still, message = "not vary in the reference: `goal`")
+    expect_s3_class(slide(still, standardize = "none", lambda2 = 0.5),
+                    "kliep_windows")
+    gaps <- replace(values, 7, NA)
+    refused("argument", gaps, na = "pairwise", message = "pairwise")
+    refused("missing", gaps, message = "in row 7, column `rain`")
+    refused("time", time = as.difftime(1:400, units = "days"),
+            message = "as.numeric")
+    hours <- as.POSIXct("2010-02-01", tz = "UTC") + 3600 * (0:399)
+    expect_identical(
+        slide(values, hours[c(1, 100)], time = as.POSIXlt(hours),
+              lambda2 = 0.5)$edges,
+        slide(values, hours[c(1, 100)], time = hours, lambda2 = 0.5)$edges
+    )
     refused("folds", folds = 51)
     refused("lambda", lambda1 = -1)
     refused("features", features = "gaussian")
@@ -308,6 +325,42 @@ test_that("bad input is refused", {
     expect_error(edges(found, lambda2 = 0.1), class = "kliep_error_argument")
     expect_error(edges(found, window = 9), "6 windows",
                  class = "kliep_error_argument")
+})
+
+test_that("windows are a graph, too: of one of them, or of all", {
+    found <- slide(rule = "1se")
+    all <- summary(found)
+    graph <- as_igraph(found)
+    expect_identical(igraph::ecount(graph), as.numeric(nrow(all)))
+    expect_setequal(igraph::V(graph)$name, found$variables)
+    # Each has the weight of the window where it is largest.
+    expect_equal(sort(igraph::E(graph)$change), sort(all$weight))
+    last <- edges(found, window = 6)
+    expect_equal(sort(igraph::E(as_igraph(found, window = 6))$change),
+                 sort(last$weight))
+    expect_equal(as.matrix(found, window = 6),
+                 as.matrix(coef(found, window = 6)))
+    expect_identical(sum(hubs(found)$degree), 2L * nrow(all))
+    file <- withr::local_tempfile(fileext = ".csv")
+    write_graph_file(found, file)
+    written <- utils::read.csv(file)
+    expect_identical(nrow(written), nrow(all))
+    expect_setequal(written$direction[written$estimate > 0],
+                    "higher in the window")
+    expect_identical(igraph::ecount(as_igraph(slide(lambda2 = 100))), 0)
+})
+
+test_that("times are printed as fine as the series needs", {
+    expect_identical(time_text(c(101, 350)), c("101", "350"))
+    expect_identical(time_text(2008.25, c(2000, 2025)), "2008.25")
+    expect_identical(time_text(1996.123, c(1991.5, 1998.6)), "1996.12")
+    expect_identical(time_text(c(0.25, 1), c(0, 1)), c("0.250", "1.000"))
+    expect_identical(time_text(123456.7, c(0, 1e6)), "123457")
+    expect_identical(time_text(as.Date("2020-01-02")), "2020-01-02")
+    expect_identical(time_text(numeric(), c(0, 1)), character())
+    found <- slide(time = 2000 + (0:399) / 12, reference = c(2000, 2008.3),
+                   series = values, lambda2 = 0.3)
+    expect_output(print(found), "from 2008.33 to 2033.25")
 })
 
 # ---- error control over all windows ------------------------------------------
@@ -402,6 +455,26 @@ test_that("the width that predicts best is taken", {
                                width = c(4, 6), lambda2 = 0.3),
                  "No `width` has windows of at least 5 blocks",
                  class = "kliep_error_window")
+})
+
+test_that("widths are compared on the same rows", {
+    withr::local_seed(33)
+    base <- function(sign, n) {
+        u <- rnorm(n)
+        cbind(a = u + rnorm(n, sd = 0.5), b = sign * u + rnorm(n, sd = 0.5))
+    }
+    # Turns of 100 rows, and 100 wild ones that only short windows reach.
+    turns <- do.call(rbind, lapply(rep(c(1, -1), 3), base, n = 100))
+    wild <- matrix(rnorm(200), 100) * exp(seq(0, 5, length.out = 100))
+    parts <- list(x = rbind(turns, wild), stretch = rep(1L, 700),
+                  time = 1:700, reference = list())
+    chosen <- choose_width(parts, c(100, 300), feat_gaussian())
+    expect_identical(chosen$width, 100)
+    # The first 600 rows alone say the same.
+    parts <- list(x = turns, stretch = rep(1L, 600), time = 1:600,
+                  reference = list())
+    expect_identical(choose_width(parts, c(100, 300), feat_gaussian())$width,
+                     100)
 })
 
 test_that("spans of time can be tried as widths, and periods be missing", {
