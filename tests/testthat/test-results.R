@@ -99,13 +99,14 @@ test_that("summary() prints tables with their titles", {
 test_that("printing names no object that the user may not have", {
     found <- result_objects()
     for (name in c("path", "select", "auto", "test", "stability", "inference",
-                   "tests", "windows", "time", "drift")) {
+                   "tests", "windows", "time", "drift", "comparison",
+                   "groups")) {
         shown <- paste(utils::capture.output(print(found[[name]])),
                        collapse = "\n")
         expect_match(shown, "Next: ")
         expect_no_match(
             sub(".*Next: ", "", shown),
-            "[a-z]\\((path|chosen|test|stable|result|found|fit)[,)]"
+            "[a-z]\\((path|chosen|test|stable|result|found|fit|study)[,)]"
         )
     }
 })
