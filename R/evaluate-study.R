@@ -289,6 +289,6 @@ print.compare_methods <- function(x, ...) {
     }
     print(shown, row.names = FALSE)
     cat("\nMeans over runs (standard error), and the median of seconds.\n",
-        "Next: summary(study), plot(study)\n", sep = "")
+        "Next: summary(), plot()\n", sep = "")
     invisible(x)
 }

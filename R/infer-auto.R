@@ -221,11 +221,11 @@ say_chance <- function(result) {
                       "the samples ", p, "."))
     }
     if (has_beyond(result)) {
-        return(paste("Chance alone explains the differences between the",
+        return(paste("Chance alone can explain the differences between the",
                      "correlations of both samples", p, "but not all of those",
                      "that correlations do not show."))
     }
-    paste0("Chance alone explains the differences between the samples ", p,
+    paste0("Chance alone can explain the differences between the samples ", p,
            ": no edge is reported.")
 }
 

@@ -607,10 +607,10 @@ format.kliep_test <- function(x, ...) {
         paste0("  selected   ", row$candidate, " at lambda2 = ",
                format(row$lambda2, digits = 4L)),
         paste0("  any change ", format_global_test(x)),
-        paste0("  detected   ", count_of(detected, "edge"), ", ",
-               sum(x$edges$paper), " of them in ", if (limit == 0L)
-                   "no shuffle" else
-                       paste("at most", count_of(limit, "shuffle"))),
+        paste0("  detected   ", count_of(detected, "edge"), if (detected > 0L)
+            paste0(", ", sum(x$edges$paper), " of them in ", if (limit == 0L)
+                "no shuffle" else
+                    paste("at most", count_of(limit, "shuffle")))),
         paste0("  kept       ", count_of(sum(x$edges$kept), "edge"),
                if (x$keep == "adjusted")
                    paste0(" with an adjusted p-value (", x$adjust,

@@ -147,8 +147,13 @@ draw_volcano <- function(object, label = NULL, max_edges = NULL) {
             ggplot2::aes(label = .data$name), size = 2.8, colour = "grey10",
             seed = 1L, max.iter = 2000L, max.time = Inf, max.overlaps = Inf,
             min.segment.length = 0.2, segment.size = 0.2,
-            segment.colour = "grey50"
+            segment.colour = "grey50", point.padding = 0.3
         )) +
+        # Room at the sides for names beside the outermost points.
+        ggplot2::scale_x_continuous(
+            expand = ggplot2::expansion(mult = if (any(nzchar(points$name)))
+                0.15 else 0.05)
+        ) +
         scale_styles("points", object$conditions, "not reported") +
         ggplot2::labs(
             x = "change of the edge", y = expression(-log[10] ~ "q-value"),

@@ -48,7 +48,7 @@ strongest_edges <- function(object, weights, truth, max_edges) {
 line_labels <- function(lines, n) {
     last <- lines[lines$lambda2 == min(lines$lambda2) & lines$weight != 0, ]
     last <- utils::head(last[order(!last$changed, -abs(last$weight)), ], n)
-    last$at <- spread_apart(last$weight, 0.045 * diff(range(lines$weight)))
+    last$at <- spread_apart(last$weight, 0.055 * diff(range(lines$weight)))
     last
 }
 

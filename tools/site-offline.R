@@ -75,6 +75,8 @@ drop_network <- function(text, root) {
                  "", text, perl = TRUE)
     text <- gsub(paste0("<link\\b[^>]*href=\"", away, "\\s*"), "", text,
                  perl = TRUE)
+    # The place of a logo, where there is none.
+    text <- gsub("<img src=\"\"[^>]*>", "", text)
     # pkgdown's own script stops at the first of those that are gone.
     text <- gsub("<script src=\"[^\"]*pkgdown\\.js\"></script>", "", text)
     index <- paste0("<script src=\"", root, "search-index.js\" data-root=\"",

@@ -67,7 +67,7 @@ test_that("binary and count data are numbers", {
     expect_true(all(path$diagnostics$status == "converged"))
 })
 
-test_that("a grid above lambda_max is no work", {
+test_that("a grid above lambda_max detects nothing, and converges", {
     pair <- random_pair(5, 40)
     path <- paper_path(pair$x, pair$y, lambda2 = c(1e6, 1e5))
     expect_equal(path$diagnostics$n_detected, c(0, 0))

@@ -199,7 +199,7 @@ test_that("covariates may be a matrix", {
                  class = "kliep_error_design")
 })
 
-test_that("donors that are numbered are no numeric covariate", {
+test_that("donors that are numbered are not a numeric covariate", {
     numbered <- cells
     numbered$donor <- as.integer(sub("d", "", cells$donor))
     of <- function(data) {
@@ -215,7 +215,7 @@ test_that("units that are given as pairs are recognised", {
                  class = "kliep_error_design")
 })
 
-test_that("columns that are not numeric are no variables to adjust", {
+test_that("columns that are not numeric cannot be adjusted", {
     expect_error(
         two_samples(cells[c("V1", "V2", "batch", "condition", "age")],
                     group = "condition", adjust = ~ age),

@@ -37,7 +37,7 @@ test_that("nothing is reported where nothing has changed", {
     found <- kliep_auto(x[1:60, ], x[61:120, ])
     expect_equal(nrow(edges(found)), 0)
     expect_gt(found$global$p_value, 0.1)
-    expect_output(print(found), "Chance alone explains")
+    expect_output(print(found), "Chance alone can explain")
     expect_output(print(found), "No change found")
 })
 

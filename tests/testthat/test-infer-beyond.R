@@ -29,7 +29,7 @@ hermite_terms <- function(z, n_x, from, to) {
     }, i, j)
 }
 
-test_that("dependence without correlation is found, and said", {
+test_that("dependence without correlation is found and reported", {
     set.seed(1)
     pair <- spread_pair()
     found <- kliep_auto(pair$x, pair$y)
@@ -81,7 +81,7 @@ test_that("it is the same for both orders, and for other margins of both", {
     expect_equal(of(exp(pair$x), exp(pair$y)), known)
 })
 
-test_that("a change of correlations is none beyond them", {
+test_that("a change of correlations alone is not one beyond them", {
     set.seed(3)
     pair <- sim_gaussian(d = 6, n = 400, n_changed = 3, edge = 0.4,
                          change = -0.8)

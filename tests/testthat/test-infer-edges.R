@@ -50,7 +50,7 @@ test_that("it is what find_changes() finds, with intervals", {
     expect_true(all(wide[, 1] < table$lower))
 })
 
-test_that("an estimate is that of the test that spoke", {
+test_that("an estimate is that of the test with the smaller p-value", {
     table <- inferred$estimates
     near <- table[table$test == "node-wise", ]
     expect_gt(nrow(near), 10)
@@ -109,7 +109,7 @@ test_that("another false discovery rate needs no new tests", {
     expect_gte(nrow(loose), nrow(edges(inferred)))
 })
 
-test_that("powers are those of the features", {
+test_that("features with a power test the powers of the samples", {
     root <- lapply(infer_pair[c("x", "y")], function(sample) {
         sample <- scale(sample)
         sign(sample) * sqrt(abs(sample))

@@ -254,7 +254,7 @@ test_that("a design travels with a result, and all tests go by it", {
     expect_s3_class(select, "kliep_select")
 })
 
-test_that("a batch that is spread unevenly is no change once taken off", {
+test_that("an uneven batch is not a change once its effects are removed", {
     pair <- withr::with_seed(14, {
         n <- 300
         batch <- c(rep(0:1, each = n / 2), rep(0:1, c(0.9, 0.1) * n))

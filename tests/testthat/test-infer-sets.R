@@ -43,7 +43,7 @@ test_that("sets come from GMT files", {
     expect_setequal(found$size, 4:5)
 })
 
-test_that("what is no set is refused", {
+test_that("what is not a set is refused", {
     expect_error(kliep_sets(pair, list(a = "b")), "tests of all edges",
                  class = "kliep_error_type")
     expect_error(kliep_sets(fit, list("V1")), "named list",

@@ -15,7 +15,7 @@ test_that("blocks are consecutive, of nearly equal size and none too small", {
                      list(x = c(1L, 2L, 1L, 1L), y = c(1L, 2L, 1L)))
 })
 
-test_that("blocks that are none are refused", {
+test_that("blocks that cannot be are refused", {
     refused <- function(block) {
         expect_error(check_block(block, 10, 8), class = "kliep_error_block")
     }

@@ -217,7 +217,7 @@ test_that("a seed gives the same on two workers and from a checkpoint", {
     expect_identical(drop_call(again), drop_call(one))
 })
 
-test_that("pairs that fail are told and the bound follows", {
+test_that("pairs that fail are reported, and the bound accounts for them", {
     pair <- random_pair(3, 20)
     pair$x[, 1] <- c(1, 1, 1, rep(0, 17))
     expect_warning(

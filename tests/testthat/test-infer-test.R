@@ -446,7 +446,7 @@ test_that("blocks guard against dependence in time", {
     expect_lte(rejected[["blocks"]], 2)
 })
 
-test_that("a block of one row is no block", {
+test_that("blocks of one row are as good as none", {
     pair <- test_pair()
     parts <- c("edges", "global", "shuffles")
     expect_identical(quick_test(pair, block = 1)[parts],
@@ -532,7 +532,7 @@ test_that("progress is signalled for every shuffle", {
     expect_equal(steps, 1 + 7)
 })
 
-test_that("a shuffle that fails is told with its seed and left out", {
+test_that("a shuffle that fails is reported with its seed and left out", {
     pair <- test_pair(d = 3, n = 24)
     # In a shuffle few values but zeros may be left to one sample.
     pair$x[, 1] <- pair$y[, 1] <- rep(c(1, rep(0, 7)), 3)

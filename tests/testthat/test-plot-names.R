@@ -40,6 +40,7 @@ drawn_names <- function(plot, width, height) {
     grid::grid.force()
     paths <- grid::grid.grep("textrepelgrob[0-9]+$", grep = TRUE,
                              global = TRUE, viewports = TRUE)
+    whole <- function(text, share) grid::unit(share, "npc")
     boxes <- lapply(paths, function(path) {
         grid::upViewport(0)
         grid::downViewport(attr(path, "vpPath"))
@@ -51,7 +52,9 @@ drawn_names <- function(plot, width, height) {
                    left = side(180, grid::grobX, grid::convertX),
                    right = side(0, grid::grobX, grid::convertX),
                    lower = side(270, grid::grobY, grid::convertY),
-                   upper = side(90, grid::grobY, grid::convertY))
+                   upper = side(90, grid::grobY, grid::convertY),
+                   panel_width = side(1, whole, grid::convertX),
+                   panel_height = side(1, whole, grid::convertY))
     })
     do.call(rbind, boxes)
 }
@@ -90,6 +93,34 @@ test_that("a graph without room for all names has those of the hubs", {
     expect_lt(nrow(names), 40)
     expect_true(short_name(dense$variables)[1] %in% names$name)
     expect_gt(nrow(drawn_names(plot, 10, 8)), nrow(names))
+})
+
+test_that("a volcano names edges beside their points, also at its sides", {
+    estimates <- data.frame(
+        from = sprintf("3%04d_at", 1:9), to = "41266_at",
+        estimate = c(-0.78, -0.87, -0.55, 0.51, -0.66, 0.56, 0.53, 0.81, -0.84),
+        q_value = c(6e-8, 1e-5, rep(0.033, 5), 0.2, 0.2), se = 0.1
+    )
+    estimates$p_value <- estimates$q_value / 10
+    estimates$changed <- estimates$q_value <= 0.1
+    found <- structure(list(estimates = estimates, fdr = 0.1,
+                            global = list(p_value = 0.02)),
+                       class = "kliep_infer")
+    plot <- draw_volcano(found)
+    range <- ggplot2::ggplot_build(plot)$layout$panel_params[[1]]
+    share <- function(value, ends) (value - ends[1]) / diff(ends)
+    for (size in list(c(7, 7), c(7, 5), c(6, 5))) {
+        names <- drawn_names(plot, size[1], size[2])
+        expect_equal(nrow(names), 7)
+        expect_equal(n_overlaps(names), 0)
+        at <- match(names$name, edge_label(estimates$from, estimates$to))
+        x <- share(estimates$estimate[at], range$x.range) * names$panel_width
+        y <- share(-log10(estimates$q_value[at]), range$y.range) *
+            names$panel_height
+        # Points have a radius of about 2.5.
+        expect_true(all(x < names$left - 2 | x > names$right + 2 |
+                            y < names$lower - 2 | y > names$upper + 2))
+    }
 })
 
 test_that("the ends of a level edge are named on different sides", {

@@ -83,6 +83,18 @@ test_that("labels keep their order and a distance", {
     expect_equal(spread_apart(numeric(), 0.1), numeric())
 })
 
+test_that("names of neighbouring lines do not touch in a low picture", {
+    lines <- path_lines(path)
+    lines$weight <- lines$weight / 50
+    strongest <- which.max(abs(lines$weight))
+    lines$weight[strongest] <- 50 * lines$weight[strongest]
+    at <- sort(line_labels(lines, 8)$at)
+    expect_gt(length(at), 2)
+    # 7 x 3.8 inches, as in the gallery: the weights take some 155 points, and
+    # a line of text takes 8.
+    expect_gt(min(diff(at)) / diff(range(lines$weight)) * 155, 8)
+})
+
 test_that("axis breaks are round and few", {
     expect_equal(lambda2_breaks(c(0.04, 0.4)), c(0.05, 0.1, 0.2))
     expect_equal(lambda2_breaks(c(1e-4, 1)), 10^(-4:0))

@@ -115,6 +115,25 @@ test_that("a page opens without an error and without a network", {
     expect_no_complaints(browser)
 })
 
+test_that("a report of 60 variables is there in under a second", {
+    browser <- the_browser()
+    withr::local_seed(1)
+    pair <- sim_gaussian(d = 60, n = 100, n_changed = 20, change = -0.8)
+    page <- report_of(kliep_infer(pair$x, pair$y, n_perm = 19,
+                                  progress = FALSE))
+    # By the browser's clock; what else the machine does may delay some.
+    loaded <- vapply(1:3, function(trial) {
+        open_page(browser, page)
+        on_page(browser, paste0(
+            "(function () { const timing = performance",
+            ".getEntriesByType('navigation')[0];",
+            "return timing.loadEventEnd - timing.startTime; }())"
+        ))
+    }, 1)
+    expect_gt(min(loaded), 0)
+    expect_lt(min(loaded), 1000)
+})
+
 test_that("the slider filters graph and tables together", {
     browser <- the_browser()
     fit <- inferred()

@@ -96,16 +96,23 @@ test_that("summary() prints tables with their titles", {
     }
 })
 
+test_that("a test that detects nothing does not count a part of it", {
+    test <- result_objects()$test
+    test$edges <- test$edges[0, ]
+    expect_match(format(test), "^  detected   0 edges$", all = FALSE)
+})
+
 test_that("printing names no object that the user may not have", {
     found <- result_objects()
     for (name in c("path", "select", "auto", "test", "stability", "inference",
-                   "tests", "windows", "time", "drift")) {
+                   "tests", "windows", "time", "drift", "comparison",
+                   "groups")) {
         shown <- paste(utils::capture.output(print(found[[name]])),
                        collapse = "\n")
         expect_match(shown, "Next: ")
         expect_no_match(
             sub(".*Next: ", "", shown),
-            "[a-z]\\((path|chosen|test|stable|result|found|fit)[,)]"
+            "[a-z]\\((path|chosen|test|stable|result|found|fit|study)[,)]"
         )
     }
 })

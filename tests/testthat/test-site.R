@@ -69,7 +69,8 @@ site_page <- function(root, title, body) {
         "<link href=\"", root, "extra.css\" rel=\"stylesheet\">",
         "<script src=\"", root, "extra.js\"></script></head><body>",
         "<form role=\"search\"><input type=\"search\" id=\"search-input\">",
-        "</form><main id=\"main\"><h1>", title, "</h1>", body,
+        "</form><main id=\"main\"><img src=\"\" class=\"logo\" alt=\"\">",
+        "<h1>", title, "</h1>", body,
         "</main><aside><nav id=\"toc\"></nav></aside></body></html>"
     )
 }
@@ -110,6 +111,8 @@ test_that("pages of the site have MathML, and ask for nothing elsewhere", {
     expect_match(page, "cat(\"\\\\(no formula\\\\)\")", fixed = TRUE)
     expect_match(page, "content=\"of \\(\\theta_t\\)\"", fixed = TRUE)
     expect_no_match(page, "src=\"(https?|file):|href=\"https?:|pkgdown[.]js")
+    # An empty source is the page itself, which is no picture.
+    expect_no_match(page, "src=\"\"", fixed = TRUE)
     home <- readLines(file.path(site, "index.html"))
     expect_match(paste(home, collapse = "\n"), "href=\"articles/method.html\"",
                  fixed = TRUE)

@@ -44,7 +44,7 @@ pub struct DebiasSettings {
     pub max_iter: usize,
     /// Bootstrap draws.
     pub n_boot: usize,
-    /// Of the bootstrap.
+    /// The seed of the bootstrap.
     pub seed: u64,
 }
 

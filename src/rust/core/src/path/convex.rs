@@ -9,18 +9,19 @@ use crate::path::solver::{Fit, UpdateProblem};
 
 /// A path solver, and the problem of its next fit.
 pub struct ConvexFits {
-    /// Which keeps where the last fit ended.
+    /// The path solver, which keeps where the last fit ended.
     pub solver: Box<dyn UpdateProblem>,
-    /// What the next fit is to.
+    /// The problem of the next fit.
     pub problem: Problem,
-    /// Of each fit.
+    /// The tolerance of each fit.
     pub tolerance: Tolerance,
     /// How many fits were made at this lambda2.
     pub made: usize,
 }
 
 impl ConvexFits {
-    /// How far apart what successive fits lead to may stay, relative to its own size.
+    /// By how much penalty factors, or objectives relative to their size, may still differ between
+    /// fits that count as settled.
     pub fn settled_within(&self) -> f64 {
         self.tolerance.tol.sqrt()
     }

@@ -17,9 +17,9 @@ const ARMIJO: f64 = 1e-4;
 
 /// Convex fits, and the weights of the numerators where these are trimmed.
 pub struct TrimmedFits {
-    /// Each with the weights of the moment.
+    /// The fits, each with the weights at that time.
     pub convex: ConvexFits,
-    /// Those of the last fit; `None` where nothing is trimmed.
+    /// The weights of the last fit; `None` where nothing is trimmed.
     pub weights: Option<TrimWeights>,
 }
 
