@@ -40,9 +40,9 @@ edges <- function(object, lambda2 = NULL, ...) {
 edges.default <- function(object, lambda2 = NULL, ...) {
     stop_kliep(
         "type",
-        paste0("`edges()` needs a change or a path of changes: got ",
-               describe(object), "."),
-        hint = "`kliep_change()` and `kliep_path()` make them."
+        paste0("A result that has edges is needed: got ", describe(object),
+               "."),
+        hint = "`kliep_auto()`, `kliep_infer()` and `kliep_path()` make one."
     )
 }
 

@@ -137,7 +137,9 @@ test_that("rules of an inference reach its graph", {
 
 test_that("what has no edges is refused", {
     expect_error(as_igraph(1:3), class = "kliep_error_type")
-    expect_error(hubs("a"), class = "kliep_error_type")
+    # In words that fit every function that asks for edges.
+    expect_error(hubs("a"), "^A result that has edges",
+                 class = "kliep_error_type")
     expect_error(hubs(path, by = "size"), class = "kliep_error_argument")
     expect_error(as_igraph(path, vertices = "some"),
                  class = "kliep_error_argument")
