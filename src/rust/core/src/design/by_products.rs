@@ -311,8 +311,8 @@ impl RowDesign for ProductDesign {
             let end = span.end.min(block.span.end) - block.span.start;
             let (a, b) = (&block.column(p, u)[start..end], &block.column(q, v)[start..end]);
             let signs = &self.signs[block.span.start + start..];
-            let targets = out[done..].iter_mut().zip(a.iter().zip(b)).zip(signs);
-            targets.for_each(|((t, (x, y)), sign)| *t = sign * x * y);
+            let out = &mut out[done..done + end - start];
+            dispatch(SignedProduct { signs: &signs[..end - start], a, b, out });
             done += end - start;
         }
     }
@@ -323,6 +323,26 @@ impl RowDesign for ProductDesign {
         let (theta, conjugate) = self.shrink(lambda, &xi);
         let fitted = self.scores(&theta);
         DualPoint { xi, theta, fitted, conjugate }
+    }
+}
+
+/// The product of two columns with the terms' signs.
+struct SignedProduct<'a> {
+    signs: &'a [f64],
+    a: &'a [f64],
+    b: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for SignedProduct<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (((target, sign), a), b) in self.out.iter_mut().zip(self.signs).zip(self.a).zip(self.b)
+        {
+            *target = sign * a * b;
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! made: no matrix of all products ever exists.
 
 use crate::numerics::simd::{dispatch, Number};
-use pulp::{as_arrays, Simd, WithSimd};
+use pulp::{as_arrays, as_arrays_mut, Simd, WithSimd};
 use rayon::prelude::*;
 
 /// Variables side by side in a left panel: three AVX-512 registers.
@@ -122,10 +122,15 @@ impl<const WIDTH: usize> Panels<WIDTH> {
         scale: impl Fn(usize) -> f64 + Sync,
     ) -> Self {
         Self::build(count, depth, |first, width, panel| {
-            for (k, slots) in panel.chunks_exact_mut(WIDTH).enumerate() {
+            let (rows, _) = as_arrays_mut::<WIDTH, _>(panel);
+            for (k, slots) in rows.iter_mut().enumerate() {
                 let factor = scale(k);
                 let values = &row(k)[first..first + width];
-                slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = factor * x);
+                // Of a whole panel the compiler knows how many there are.
+                match as_arrays::<WIDTH, _>(values).0 {
+                    [whole] => *slots = whole.map(|x| factor * x),
+                    _ => slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = factor * x),
+                }
             }
         })
     }

@@ -91,7 +91,11 @@ pub struct Fit {
 
 impl Fit {
     /// What a solver says itself over `design`, whose factors are numbered by `factors`.
-    pub fn new(solved: &Solved, design: &dyn Design, factors: impl Iterator<Item = usize>) -> Self {
+    pub fn new(
+        solved: &Solved,
+        design: &impl Design,
+        factors: impl Iterator<Item = usize>,
+    ) -> Self {
         let theta = |group| &solved.point.theta[design.span(group)];
         let mut coefficients = Coefficients::default();
         for (group, factor) in factors.enumerate() {
