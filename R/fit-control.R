@@ -20,7 +20,7 @@
 #' kliep_control(tol = 1e-8, threads = 1)
 kliep_control <- function(tol = 1e-6, max_iter = 10000, threads = NULL,
                           keep_samples = TRUE) {
-    if (is.null(threads)) threads <- parallelly::availableCores()[[1L]]
+    if (is.null(threads)) threads <- available_cores()
     structure(
         class = "kliep_control",
         list(
@@ -32,6 +32,22 @@ kliep_control <- function(tol = 1e-6, max_iter = 10000, threads = NULL,
         )
     )
 }
+
+# Counting the cores runs a command, which takes a fifth of the time of a small
+# fit: it is done again only where what parallelly goes by has changed, such as
+# in a worker.
+available_cores <- function() {
+    options <- options()
+    decides <- grepl("^(mc[.]cores|parallelly[.])", names(options))
+    now <- list(Sys.getpid(), Sys.getenv(), options[decides])
+    if (!identical(now, counted_cores$at)) {
+        counted_cores$cores <- parallelly::availableCores()[[1L]]
+        counted_cores$at <- now
+    }
+    counted_cores$cores
+}
+
+counted_cores <- new.env(parent = emptyenv())
 
 #' @export
 format.kliep_control <- function(x, ...) {

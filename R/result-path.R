@@ -17,8 +17,8 @@ new_change_path <- function(fit, spec, problem, n, call, extra = list()) {
     }
     per_coefficient <- c("step", "from", "to", "term", "value")
     # Rust has no NA for numbers, only NaN.
-    is_number <- vapply(fit, is.double, NA)
-    fit[is_number] <- lapply(fit[is_number], function(part) {
+    unknown <- vapply(fit, function(part) is.double(part) && anyNA(part), NA)
+    fit[unknown] <- lapply(fit[unknown], function(part) {
         replace(part, is.nan(part), NA)
     })
     # A method that weights no observations.

@@ -202,6 +202,19 @@ test_that("control settings are checked", {
                      as.integer(parallelly::availableCores()))
 })
 
+test_that("cores are counted again where options or variables say less", {
+    withr::local_options(mc.cores = NULL)
+    all <- kliep_control()$threads
+    for (cores in 1:2) {
+        withr::local_options(mc.cores = cores)
+        expect_identical(kliep_control()$threads, min(cores, all))
+    }
+    withr::local_options(mc.cores = NULL)
+    expect_identical(kliep_control()$threads, all)
+    withr::local_envvar("_R_CHECK_LIMIT_CORES_" = "TRUE")
+    expect_identical(kliep_control()$threads, min(2L, all))
+})
+
 test_that("choices and flags are checked", {
     expect_error(fit(x, y, standardize = "yes"), "\"within\"",
                  class = "kliep_error_argument")

@@ -196,9 +196,15 @@ pub fn matrix_for_r(values: ArrayView2<'_, f64>) -> Result<Robj> {
 
 /// An integer vector for R; a count that R's integers cannot hold is a failure.
 pub fn counts(values: impl ExactSizeIterator<Item = usize>) -> Result<Robj> {
-    values
-        .map(i32::try_from)
-        .collect::<std::result::Result<Vec<i32>, _>>()
-        .map(Robj::from)
-        .map_err(|_| Failure::argument("a count does not fit an R integer"))
+    // Collecting results would not know how many there are, and grow step by step.
+    let mut out = Vec::with_capacity(values.len());
+    for value in values {
+        out.push(integer(value)?);
+    }
+    Ok(Robj::from(out))
+}
+
+/// One integer for R.
+pub fn integer(value: usize) -> Result<i32> {
+    i32::try_from(value).map_err(|_| Failure::argument("a count does not fit an R integer"))
 }

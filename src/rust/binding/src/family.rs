@@ -4,7 +4,7 @@ use crate::convert::{self, unknown, Fields};
 use crate::guard::{Failure, Result};
 use extendr_api::prelude::*;
 use kliepnet_core::error;
-use kliepnet_core::features::factors::factor_variables;
+use kliepnet_core::features::factors::factor_variables_near;
 use kliepnet_core::features::{Basis, Features, Polynomials, Products, Rbf, Table};
 use kliepnet_core::samples::Samples;
 use std::sync::Arc;
@@ -85,11 +85,12 @@ impl Family {
         }
     }
 
-    /// The variables of a factor; a factor of a table is known by its number only.
-    pub fn variables(&self, factor: usize) -> (usize, usize) {
+    /// The variables of a factor, of which the first is likely to be `u`; a factor of a table is known
+    /// by its number only.
+    pub fn variables(&self, factor: usize, u: usize) -> (usize, usize) {
         match self {
             Self::Table(..) => (factor, factor),
-            _ => factor_variables(factor),
+            _ => factor_variables_near(factor, u),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The steps of a path for R: the columns that every method has, and coefficients as entries.
 
-use crate::convert::counts;
+use crate::convert::{counts, integer};
 use crate::family::Family;
 use crate::guard::Result;
 use extendr_api::prelude::*;
@@ -38,25 +38,33 @@ pub fn columns<E>(path: &Path<E>) -> Result<Vec<(&'static str, Robj)>> {
 /// One entry for each coefficient: step, from, to, term (all counted from 1) and value. A factor of a
 /// table is given by its number, as both `from` and `to`.
 pub fn entries<'a>(
-    steps: impl Iterator<Item = &'a Coefficients>,
+    steps: impl Iterator<Item = &'a Coefficients> + Clone,
     family: &Family,
 ) -> Result<[(&'static str, Robj); 5]> {
-    let (mut places, mut values) = (Vec::new(), Vec::new());
+    let total = steps.clone().map(Coefficients::values).sum();
+    let column = || Vec::with_capacity(total);
+    let (mut numbers, mut from, mut to, mut terms) = (column(), column(), column(), column());
+    let mut values = Vec::with_capacity(total);
     for (step, fitted) in steps.enumerate() {
+        let (number, mut u) = (integer(step + 1)?, 0);
         for (factor, theta) in fitted.iter() {
-            let (u, v) = family.variables(factor);
+            let place = family.variables(factor, u);
+            u = place.0;
+            let (first, second) = (integer(place.1 + 1)?, integer(u + 1)?);
             for (term, value) in theta.iter().enumerate() {
-                places.push([step + 1, v + 1, u + 1, term + 1]);
+                numbers.push(number);
+                from.push(first);
+                to.push(second);
+                terms.push(integer(term + 1)?);
                 values.push(*value);
             }
         }
     }
-    let column = |k: usize| counts(places.iter().map(|place| place[k]));
     Ok([
-        ("step", column(0)?),
-        ("from", column(1)?),
-        ("to", column(2)?),
-        ("term", column(3)?),
+        ("step", Robj::from(numbers)),
+        ("from", Robj::from(from)),
+        ("to", Robj::from(to)),
+        ("term", Robj::from(terms)),
         ("value", Robj::from(values)),
     ])
 }

@@ -283,7 +283,7 @@ fn step(
         let unknown = [f64::NAN; 2];
         Networks { log_normalizers: unknown, effective_size: unknown, ..Networks::default() }
     } else {
-        let log_sums: Vec<f64> = fits.iter().flat_map(|fit| fit.log_sum.clone()).collect();
+        let log_sums: Vec<f64> = fits.iter().flat_map(|fit| fit.weights.log_sum.clone()).collect();
         let effective_size = networks.each_ref().map(|network| stack.effective_size(network));
         let log_normalizers = [log_sums[0], log_sums[1]];
         Networks { networks, change, log_normalizers, effective_size }

@@ -7,11 +7,12 @@ use crate::design::{Design, DualPoint, RowDesign, UpdateDesign};
 use crate::features::factors::factor_index;
 use crate::features::Products;
 use crate::numerics::simd::{axpy, axpy_product, dispatch, dot};
-use crate::numerics::tiles::{tile, Panels, COLS, ROWS};
-use crate::objective::penalty::{norm, Lambda};
+use crate::numerics::tiles::{tile_rows, Panels, COLS, ROWS};
+use crate::objective::certificate::Certificate;
+use crate::objective::penalty::{level, norm, Lambda};
 use crate::objective::penalty_factor::PenaltyFactors;
 use crate::objective::problem::Problem;
-use pulp::{Simd, WithSimd};
+use pulp::{as_arrays, as_arrays_mut, Simd, WithSimd};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -43,16 +44,19 @@ struct Block {
     left: Vec<Panels<ROWS>>,
     right: Vec<Panels<COLS>>,
     /// The same with scores side by side, for sums over variables.
-    by_score: Vec<Panels<COLS>>,
+    by_score: Vec<Panels<ROWS>>,
 }
 
 impl Block {
     fn new(products: &Products, span: Range<usize>, rows: &[usize]) -> Self {
         let variables = products.variables();
         let width = span.len();
-        let gather = |p: usize| -> Vec<f64> {
-            let value = |u: usize, row: &usize| products.column(p, u)[*row];
-            (0..variables).flat_map(|u| rows.iter().map(move |row| value(u, row))).collect()
+        let gather = |p: usize| {
+            let mut values = Vec::with_capacity(variables * width);
+            for column in (0..variables).map(|u| products.column(p, u)) {
+                values.extend(rows.iter().map(|row| column[*row]));
+            }
+            values
         };
         let columns: Vec<Vec<f64>> = (0..=products.basis().degree()).map(gather).collect();
         let turn = |column: &Vec<f64>| {
@@ -105,9 +109,19 @@ impl ProductDesign {
         Self { products, blocks, signs, weights, linear, places, starts }
     }
 
+    /// Whether every factor has one feature.
+    fn one_each(&self) -> bool {
+        self.single() && self.weights.len() == self.places.len()
+    }
+
     /// Theta at `xi`, and the sum of the conjugates of the penalties.
     fn shrink(&self, lambda: Lambda, xi: &[f64]) -> (Vec<f64>, f64) {
         let mut theta = vec![0.0; xi.len()];
+        if self.one_each() {
+            let conjugate =
+                dispatch(ShrinkOnes { lambda, weights: &self.weights, xi, theta: &mut theta });
+            return (theta, conjugate);
+        }
         let mut conjugate = 0.0;
         let mut start = 0;
         for (weight, end) in self.weights.iter().zip(&self.starts[1..]) {
@@ -140,8 +154,29 @@ impl ProductDesign {
 
 /// How many products the tiles of all pairs hold: tiles are whole, and of few variables mostly padding.
 fn tiled_pairs(variables: usize) -> usize {
-    let tiles = |row: usize| ((row + 1) * ROWS).min(variables).div_ceil(COLS);
-    (0..variables.div_ceil(ROWS)).map(tiles).sum::<usize>() * ROWS * COLS
+    let tiles = |col: usize| ((col + 1) * COLS).min(variables).div_ceil(ROWS);
+    (0..variables.div_ceil(COLS)).map(tiles).sum::<usize>() * ROWS * COLS
+}
+
+/// Theta where every factor has one feature; the conjugates add up to `lambda1 |theta|^2 / 2`.
+struct ShrinkOnes<'a> {
+    lambda: Lambda,
+    weights: &'a [f64],
+    xi: &'a [f64],
+    theta: &'a mut [f64],
+}
+
+impl WithSimd for ShrinkOnes<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let Lambda { lambda1, lambda2 } = self.lambda;
+        for ((t, x), weight) in self.theta.iter_mut().zip(self.xi).zip(self.weights) {
+            *t = (x.abs() - level(lambda2, *weight)).max(0.0).copysign(*x) / lambda1;
+        }
+        0.5 * lambda1 * dot(simd, self.theta, self.theta)
+    }
 }
 
 struct Linear<'a> {
@@ -193,6 +228,20 @@ impl Design for ProductDesign {
         };
         let parts: Vec<Vec<f64>> = self.blocks.par_iter().map(part).collect();
         parts.concat()
+    }
+
+    fn count_all(
+        &self,
+        lambda: Lambda,
+        (theta, xi): (&[f64], &[f64]),
+        certificate: &mut Certificate,
+    ) {
+        if self.one_each() {
+            certificate.count_ones(lambda, &self.weights, theta, xi);
+        } else {
+            let each = 0..self.groups();
+            each.for_each(|group| self.count(group, lambda, (theta, xi), certificate));
+        }
     }
 
     fn moments(&self, alpha: &[f64]) -> Vec<f64> {
@@ -249,6 +298,10 @@ impl RowDesign for ProductDesign {
         0
     }
 
+    fn support(&self, theta: &[f64]) -> Vec<bool> {
+        theta.iter().map(|t| *t != 0.0).collect()
+    }
+
     fn copy_row(&self, id: usize, span: Range<usize>, out: &mut [f64]) {
         let (u, v, k) = self.places[id];
         let (p, q) = self.products.basis().exponents(u, v, k);
@@ -258,8 +311,8 @@ impl RowDesign for ProductDesign {
             let end = span.end.min(block.span.end) - block.span.start;
             let (a, b) = (&block.column(p, u)[start..end], &block.column(q, v)[start..end]);
             let signs = &self.signs[block.span.start + start..];
-            let targets = out[done..].iter_mut().zip(a.iter().zip(b)).zip(signs);
-            targets.for_each(|((t, (x, y)), sign)| *t = sign * x * y);
+            let out = &mut out[done..done + end - start];
+            dispatch(SignedProduct { signs: &signs[..end - start], a, b, out });
             done += end - start;
         }
     }
@@ -270,6 +323,26 @@ impl RowDesign for ProductDesign {
         let (theta, conjugate) = self.shrink(lambda, &xi);
         let fitted = self.scores(&theta);
         DualPoint { xi, theta, fitted, conjugate }
+    }
+}
+
+/// The product of two columns with the terms' signs.
+struct SignedProduct<'a> {
+    signs: &'a [f64],
+    a: &'a [f64],
+    b: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl WithSimd for SignedProduct<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (((target, sign), a), b) in self.out.iter_mut().zip(self.signs).zip(self.a).zip(self.b)
+        {
+            *target = sign * a * b;
+        }
     }
 }
 
@@ -287,7 +360,7 @@ impl WithSimd for Moments<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
         let Self { design, block, alpha } = self;
         let basis = design.products.basis();
-        let (singles, size) = (basis.single.len(), basis.pair.len());
+        let size = basis.pair.len();
         let variables = design.products.variables();
         let mut signed = Vec::with_capacity(block.span.len());
         for (a, sign) in alpha[block.span.clone()].iter().zip(&design.signs[block.span.clone()]) {
@@ -304,30 +377,46 @@ impl WithSimd for Moments<'_> {
             return out;
         }
         let mut sums = [0.0; ROWS * COLS];
-        let mut left: Option<(usize, Panels<ROWS>)> = None;
-        for (k, &(p, q)) in basis.pair.iter().enumerate() {
-            let packed = match left.take() {
-                Some((exponent, panels)) if exponent == p => panels,
-                _ => block.left[p].weighted(&signed),
-            };
-            for row in 0..packed.len() {
-                let first = row * ROWS;
-                let end = (first + ROWS).min(variables);
-                for col in 0..end.div_ceil(COLS) {
-                    tile(simd, packed.panel(row), block.right[q].panel(col), &mut sums);
-                    let v_end = (col * COLS + COLS).min(end);
-                    for u in first.max(col * COLS + 1)..end {
+        let mut right = vec![0.0; COLS * signed.len()];
+        for (col, first) in (0..variables).step_by(COLS).enumerate() {
+            let end = (first + COLS).min(variables);
+            let mut exponent = None;
+            for (k, &(p, q)) in basis.pair.iter().enumerate() {
+                if exponent != Some(p) {
+                    weigh_rows(simd, block.right[p].panel(col), &signed, &mut right);
+                    exponent = Some(p);
+                }
+                for row in 0..end.div_ceil(ROWS) {
+                    let top = row * ROWS;
+                    tile_rows(simd, end - top, block.left[q].panel(row), &right, &mut sums);
+                    for (u, sums) in (first..end).zip(sums.chunks_exact(ROWS)) {
                         // Pairs of one u lie side by side.
-                        let base = (factor_index(u, 0) - u) * size + u * singles + k;
-                        for v in col * COLS..v_end.min(u) {
-                            out[base + v * size] = sums[(v - col * COLS) * ROWS + u - first];
+                        let start = design.start(u, top) + k;
+                        let count = ROWS.min(u - top);
+                        for (target, sum) in
+                            out[start..].iter_mut().step_by(size).zip(&sums[..count])
+                        {
+                            *target = *sum;
                         }
                     }
                 }
             }
-            left = Some((p, packed));
         }
         out
+    }
+}
+
+/// Every row of a panel times its weight.
+#[inline(always)]
+fn weigh_rows<S: Simd>(simd: S, panel: &[f64], weights: &[f64], out: &mut [f64]) {
+    let (rows, _) = as_arrays::<COLS, _>(panel);
+    let (slots, _) = as_arrays_mut::<COLS, _>(out);
+    for ((slots, row), weight) in slots.iter_mut().zip(rows).zip(weights) {
+        let factor = simd.splat_f64s(*weight);
+        let (slots, _) = S::as_mut_simd_f64s(slots);
+        for (slot, values) in slots.iter_mut().zip(S::as_simd_f64s(row).0) {
+            *slot = simd.mul_f64s(factor, *values);
+        }
     }
 }
 
@@ -401,7 +490,7 @@ impl WithSimd for SparseScores<'_> {
     }
 }
 
-/// The same where many are: the sums over v of `ROWS` variables u and `COLS` scores in a tile.
+/// The same where many are: the sums over v of `COLS` variables u and `ROWS` scores in a tile.
 struct DenseScores<'a> {
     design: &'a ProductDesign,
     block: &'a Block,
@@ -418,27 +507,25 @@ impl WithSimd for DenseScores<'_> {
         let (size, width) = (basis.pair.len(), block.span.len());
         let variables = design.products.variables();
         let mut scores = vec![0.0; width];
-        let mut left = vec![0.0; variables.next_multiple_of(ROWS) * ROWS];
+        let mut right = vec![0.0; variables.next_multiple_of(COLS) * COLS];
         let mut sums = [0.0; ROWS * COLS];
-        for first in (0..variables).step_by(ROWS) {
-            let end = (first + ROWS).min(variables);
+        for first in (0..variables).step_by(COLS) {
+            let end = (first + COLS).min(variables);
             for (k, &(p, q)) in basis.pair.iter().enumerate() {
-                let left = &mut left[..end * ROWS];
-                left.fill(0.0);
+                let right = &mut right[..end * COLS];
+                right.fill(0.0);
                 for u in first..end {
-                    let start = design.start(u, 0) + k;
-                    for v in 0..u {
-                        left[v * ROWS + u - first] = theta[start + v * size];
+                    let theta = theta[design.start(u, 0) + k..].iter().step_by(size);
+                    for (slots, value) in right.chunks_exact_mut(COLS).zip(theta).take(u) {
+                        slots[u - first] = *value;
                     }
                 }
-                for (col, part) in scores.chunks_mut(COLS).enumerate() {
-                    let right = block.by_score[q].panel(col);
-                    tile(simd, left, &right[..end * COLS], &mut sums);
-                    for u in first..end {
-                        let column = &block.column(p, u)[col * COLS..];
-                        for (c, (s, x)) in part.iter_mut().zip(column).enumerate() {
-                            *s += x * sums[c * ROWS + u - first];
-                        }
+                for (row, part) in scores.chunks_mut(ROWS).enumerate() {
+                    let left = block.by_score[q].panel(row);
+                    tile_rows(simd, part.len(), &left[..end * ROWS], right, &mut sums);
+                    for (u, sums) in (first..end).zip(sums.chunks_exact(ROWS)) {
+                        let column = &block.column(p, u)[row * ROWS..][..part.len()];
+                        axpy_product(simd, 1.0, column, &sums[..part.len()], part);
                     }
                 }
             }

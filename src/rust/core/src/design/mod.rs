@@ -17,6 +17,7 @@ pub mod drift;
 
 pub mod screen;
 
+use crate::objective::certificate::Certificate;
 use crate::objective::loss::Term;
 use crate::objective::penalty::Lambda;
 use crate::objective::penalty_factor::PenaltyFactors;
@@ -39,6 +40,25 @@ pub trait Design: Send + Sync {
     /// `H alpha`: the moment of every feature under `alpha`.
     fn moments(&self, alpha: &[f64]) -> Vec<f64>;
 
+    /// Count a factor in a certificate: its penalty, and its shares at `xi`.
+    fn count(
+        &self,
+        group: usize,
+        lambda: Lambda,
+        (theta, xi): (&[f64], &[f64]),
+        certificate: &mut Certificate,
+    ) {
+        let (span, penalty) = (self.span(group), lambda.penalty(self.weight(group)));
+        let theta = &theta[span.clone()];
+        certificate.objective += penalty.value(theta);
+        certificate.count(&penalty, theta, &xi[span]);
+    }
+
+    /// Count all of them.
+    fn count_all(&self, lambda: Lambda, at: (&[f64], &[f64]), certificate: &mut Certificate) {
+        (0..self.groups()).for_each(|group| self.count(group, lambda, at, certificate));
+    }
+
     /// `xi = g - H alpha`.
     fn xi(&self, alpha: &[f64]) -> Vec<f64> {
         self.linear().iter().zip(self.moments(alpha)).map(|(g, h)| g - h).collect()
@@ -54,6 +74,16 @@ pub trait RowDesign: Design {
     fn row_ids(&self, group: usize) -> Range<usize>;
     /// All row numbers are below this.
     fn row_count(&self) -> usize;
+    /// Which rows have a coefficient that is not zero.
+    fn support(&self, theta: &[f64]) -> Vec<bool> {
+        let mut inside = vec![false; self.row_count()];
+        for group in 0..self.groups() {
+            for (row, t) in self.row_ids(group).zip(&theta[self.span(group)]) {
+                inside[row] = *t != 0.0;
+            }
+        }
+        inside
+    }
     /// Whether no factor has more than one feature.
     fn single(&self) -> bool;
     /// Multiplications that one pass over all features takes.

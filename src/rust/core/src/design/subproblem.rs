@@ -67,14 +67,16 @@ impl<'a, D: Design + ?Sized> Subproblem<'a, D> {
         let linear: f64 = design.linear().iter().zip(&theta).map(|(g, t)| g * t).sum();
         let objective = weights.log_sums() - linear;
         let mut certificate = Certificate::new(objective, self.lambda.lambda1);
-        self.each_alone(|group| {
-            let penalty = self.lambda.penalty(design.weight(group));
-            let (theta, xi) = (&theta[design.span(group)], &xi[design.span(group)]);
-            certificate.objective += penalty.value(theta);
-            certificate.count(&penalty, theta, xi);
-        });
-        for block in self.blocks.iter().flat_map(|all| &all.blocks) {
-            block.certify(&mut certificate, &theta, &xi);
+        match self.blocks {
+            Some(blocks) => {
+                for group in &blocks.alone {
+                    design.count(*group, self.lambda, (&theta, &xi), &mut certificate);
+                }
+                for block in &blocks.blocks {
+                    block.certify(&mut certificate, &theta, &xi);
+                }
+            }
+            None => design.count_all(self.lambda, (&theta, &xi), &mut certificate),
         }
         Point { theta, scores, weights, xi, certificate }
     }

@@ -21,6 +21,11 @@ impl Coefficients {
         self.factors.len()
     }
 
+    /// How many coefficients these have.
+    pub fn values(&self) -> usize {
+        self.theta.len()
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.factors.is_empty()

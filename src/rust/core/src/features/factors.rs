@@ -26,6 +26,17 @@ pub fn factor_variables(factor: usize) -> (usize, usize) {
     (u, factor - factor_index(u, 0))
 }
 
+/// The same where the first of them is likely to be `u`: factors often come in order.
+#[inline(always)]
+pub fn factor_variables_near(factor: usize, u: usize) -> (usize, usize) {
+    let before = factor_index(u, 0);
+    if (before..=before + u).contains(&factor) {
+        (u, factor - before)
+    } else {
+        factor_variables(factor)
+    }
+}
+
 /// A hash by one multiplication: factor numbers are our own, so that nobody can choose colliding
 /// ones.
 #[derive(Debug, Default, Clone, Copy)]
@@ -60,6 +71,9 @@ mod tests {
             for v in 0..=u {
                 assert_eq!(factor_index(u, v), expected);
                 assert_eq!(factor_variables(expected), (u, v));
+                for near in [0, u.saturating_sub(1), u, u + 1] {
+                    assert_eq!(factor_variables_near(expected, near), (u, v));
+                }
                 expected += 1;
             }
         }

@@ -6,7 +6,7 @@
 
 use super::{Coefficients, Place};
 use crate::error::{Error, Result};
-use crate::features::factors::{factor_index, factor_variables, pairwise_factors};
+use crate::features::factors::{factor_variables, factor_variables_near, pairwise_factors};
 use crate::features::polynomials::Polynomials;
 use crate::numerics::simd::{axpy, axpy_four, axpy_product, dot3};
 use crate::samples::Samples;
@@ -248,12 +248,7 @@ impl Products {
         let (mut current, mut open) = (0, false);
         let (mut waiting, mut count): ([(usize, &[f64]); 4], usize) = ([(0, &[]); 4], 0);
         for (factor, theta) in coefficients.iter() {
-            let before = factor_index(current, 0);
-            let (u, v) = if (before..=before + current).contains(&factor) {
-                (current, factor - before)
-            } else {
-                factor_variables(factor)
-            };
+            let (u, v) = factor_variables_near(factor, current);
             if u == v {
                 for (p, value) in self.basis.single.iter().zip(theta) {
                     axpy(simd, *value, &self.column(*p, u)[rows.clone()], out);

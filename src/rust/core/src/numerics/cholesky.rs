@@ -1,7 +1,7 @@
 //! Small dense systems: Cholesky and its solves, lower triangles row by row.
 
 use crate::numerics::simd::{axpy, dispatch, dot};
-use crate::numerics::tiles::{single_tile, tile, Panels, COLS, ROWS, SINGLE_ROWS};
+use crate::numerics::tiles::{single_tile, tile, tile_rows, Panels, COLS, ROWS, SINGLE_ROWS};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -242,9 +242,10 @@ impl WithSimd for Factor<'_> {
             let mut corner = [[0.0; COLS]; COLS];
             for block in home..blocks {
                 let panel = &mut panels[block * depth * ROWS..][..depth * ROWS];
-                tile(simd, &panel[..first * ROWS], &right[..first * COLS], &mut sums);
                 let top = block * ROWS;
                 let height = ROWS.min(size - top);
+                let left = &panel[..first * ROWS];
+                tile_rows(simd, height, left, &right[..first * COLS], &mut sums);
                 for r in first.saturating_sub(top)..height {
                     let row = &matrix[(top + r) * size + first..];
                     for c in 0..width.min(top + r + 1 - first) {

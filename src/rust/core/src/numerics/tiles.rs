@@ -6,7 +6,7 @@
 //! made: no matrix of all products ever exists.
 
 use crate::numerics::simd::{dispatch, Number};
-use pulp::{as_arrays, Simd, WithSimd};
+use pulp::{as_arrays, as_arrays_mut, Simd, WithSimd};
 use rayon::prelude::*;
 
 /// Variables side by side in a left panel: three AVX-512 registers.
@@ -122,10 +122,15 @@ impl<const WIDTH: usize> Panels<WIDTH> {
         scale: impl Fn(usize) -> f64 + Sync,
     ) -> Self {
         Self::build(count, depth, |first, width, panel| {
-            for (k, slots) in panel.chunks_exact_mut(WIDTH).enumerate() {
+            let (rows, _) = as_arrays_mut::<WIDTH, _>(panel);
+            for (k, slots) in rows.iter_mut().enumerate() {
                 let factor = scale(k);
                 let values = &row(k)[first..first + width];
-                slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = factor * x);
+                // Of a whole panel the compiler knows how many there are.
+                match as_arrays::<WIDTH, _>(values).0 {
+                    [whole] => *slots = whole.map(|x| factor * x),
+                    _ => slots.iter_mut().zip(values).for_each(|(slot, x)| *slot = factor * x),
+                }
             }
         })
     }
@@ -161,12 +166,22 @@ impl Panels<ROWS> {
 /// One tile: `out[c * ROWS + r] = sum_k left[k][r] * right[k][c]`.
 #[inline(always)]
 pub fn tile<S: Simd>(simd: S, left: &[f64], right: &[f64], out: &mut Tile) {
+    tile_rows(simd, ROWS, left, right, out);
+}
+
+/// The same of the first `height` rows; some of the others may be made, too.
+#[inline(always)]
+pub fn tile_rows<S: Simd>(simd: S, height: usize, left: &[f64], right: &[f64], out: &mut Tile) {
     // The whole tile where 32 wide registers hold it, otherwise quarters of 12 x 4 sums.
     if S::F64_LANES * 3 == ROWS {
-        corner::<S, f64, ROWS, 3, COLS>(simd, left, right, 0, 0, out);
+        match height.div_ceil(S::F64_LANES) {
+            1 => corner::<S, f64, ROWS, 1, COLS>(simd, left, right, 0, 0, out),
+            2 => corner::<S, f64, ROWS, 2, COLS>(simd, left, right, 0, 0, out),
+            _ => corner::<S, f64, ROWS, 3, COLS>(simd, left, right, 0, 0, out),
+        }
         return;
     }
-    for row in [0, ROWS / 2] {
+    for row in (0..height.min(ROWS)).step_by(ROWS / 2) {
         for col in [0, COLS / 2] {
             match S::F64_LANES {
                 4 => corner::<S, f64, ROWS, 3, { COLS / 2 }>(simd, left, right, row, col, out),
@@ -266,8 +281,10 @@ impl WithSimd for GramRows<'_> {
         for (offset, rows) in self.rows.chunks_mut(ROWS * self.count).enumerate() {
             let block = self.block + offset;
             let last = block * ROWS + rows.len() / self.count;
+            let height = rows.len() / self.count;
             for column in 0..last.div_ceil(COLS) {
-                tile(simd, self.left.panel(block), self.right.panel(column), &mut sums);
+                let right = self.right.panel(column);
+                tile_rows(simd, height, self.left.panel(block), right, &mut sums);
                 let start = column * COLS;
                 let width = COLS.min(self.count - start);
                 for (r, row) in rows.chunks_exact_mut(self.count).enumerate() {

@@ -41,7 +41,7 @@ pub struct Loss {
 }
 
 /// The softmax of every term at some scores.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Weights {
     /// `alpha`, term after term; each sums to one.
     pub alpha: Vec<f64>,
@@ -132,6 +132,13 @@ impl Loss {
     /// `linear`, the weights of the rows in the linear term.
     pub fn linear(&self) -> &[f64] {
         &self.linear
+    }
+
+    /// Whether the linear term is the mean over these rows.
+    pub fn is_mean_over(&self, rows: &Range<usize>) -> bool {
+        let share = 1.0 / rows.len() as f64;
+        let mut weights = self.linear.iter().enumerate();
+        weights.all(|(row, weight)| *weight == if rows.contains(&row) { share } else { 0.0 })
     }
 
     /// Softmax and log-sum-exp of every term.
@@ -233,6 +240,15 @@ mod tests {
         loss.centre(&alpha, &mut huge);
         let got = loss.divergence(&alpha, &huge);
         assert!((got - (huge[0] + 0.2_f64.ln())).abs() < 1e-9 * got);
+    }
+
+    #[test]
+    fn the_linear_term_of_one_ratio_is_the_mean_over_its_numerator() {
+        let linear = |direction| Loss::density_ratio(direction, 2, 3);
+        assert!(linear(Direction::Forward).is_mean_over(&(0..2)));
+        assert!(!linear(Direction::Forward).is_mean_over(&(2..5)));
+        assert!(!linear(Direction::Backward).is_mean_over(&(0..2)));
+        assert!(!linear(Direction::Symmetric).is_mean_over(&(0..2)));
     }
 
     #[test]

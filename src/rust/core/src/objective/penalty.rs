@@ -20,6 +20,7 @@ pub fn norm(v: &[f64]) -> f64 {
 }
 
 /// `lambda2 w_t`, with 0 times infinity (an excluded factor at lambda2 = 0) infinite.
+#[inline(always)]
 pub fn level(lambda2: f64, weight: f64) -> f64 {
     if weight.is_infinite() {
         f64::INFINITY

@@ -229,14 +229,13 @@ impl DensityRatio {
             return Self { coefficients, fits, log_normalizer, mean_score, effective_size };
         }
         let [x, y] = problem.loss.samples();
-        let scores = problem.features.scores(x, &fit.coefficients);
         let weighted = settings.normalizer == Normalizer::Empirical;
         Self {
             fits,
             log_normalizer: log_normalizer(&fit, problem, &y),
-            mean_score: lowest_mean(&scores, settings.robust),
+            mean_score: mean_score(&fit, problem, x, settings.robust),
             effective_size: if weighted {
-                effective_size(&fit.coefficients, problem)
+                problem.loss.effective_size(&fit.weights.alpha)
             } else {
                 f64::NAN
             },
@@ -245,23 +244,22 @@ impl DensityRatio {
     }
 }
 
+/// `mean f'theta` over some rows but for the share that may be outliers: often the linear term.
+fn mean_score(fit: &Fit, problem: &Problem, rows: Range<usize>, robust: f64) -> f64 {
+    match fit.linear {
+        Some(linear) if robust == 0.0 && problem.loss.is_mean_over(&rows) => linear,
+        _ => lowest_mean(&problem.features.scores(rows, &fit.coefficients), robust),
+    }
+}
+
 /// `log mean exp(f'theta)` over some rows: often one of the loss's own terms.
 fn log_normalizer(fit: &Fit, problem: &Problem, rows: &Range<usize>) -> f64 {
     let terms = problem.loss.terms();
     let own = terms.iter().position(|term| term.rows == *rows && term.sign > 0.0);
-    match own.and_then(|term| fit.log_sum.get(term)) {
+    match own.and_then(|term| fit.weights.log_sum.get(term)) {
         Some(log_sum) => *log_sum,
         None => log_mean_exp(&problem.features.scores(rows.clone(), &fit.coefficients)),
     }
-}
-
-fn effective_size(coefficients: &Coefficients, problem: &Problem) -> f64 {
-    let mut scores = Vec::with_capacity(problem.loss.scores());
-    for term in problem.loss.terms() {
-        let plain = problem.features.scores(term.rows.clone(), coefficients);
-        scores.extend(plain.iter().map(|score| term.sign * score));
-    }
-    problem.loss.effective_size(&problem.loss.weights(&scores).alpha)
 }
 
 /// Overflow-safe `log mean exp`.

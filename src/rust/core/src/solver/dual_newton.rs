@@ -8,11 +8,14 @@ use crate::design::subproblem::{ScoredWeights, Subproblem};
 use crate::design::DualPoint;
 use crate::error::Result;
 use crate::monitor::Monitor;
+use crate::objective::certificate::Certificate;
 use crate::objective::loss::Weights;
 use crate::solver::newton_system::{NewtonSystem, RowSubproblem};
 
 /// Share of the predicted increase a step must bring.
 const ARMIJO: f64 = 1e-4;
+/// The most of the gap that a step by the last system may leave: a new one takes as long as two.
+const LEFT: f64 = 0.03;
 /// Halvings of a step before it counts as failed.
 const HALVINGS: usize = 40;
 
@@ -41,7 +44,7 @@ pub struct DualSolution {
 }
 
 /// The solver, with what is worth keeping from one solve to the next.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct DualNewton {
     system: NewtonSystem,
 }
@@ -79,17 +82,7 @@ impl DualNewton {
                     return Ok(DualSolution { theta, own, iterations, reached: true });
                 }
             }
-            let next = (iterations < problem.max_iter)
-                .then(|| {
-                    self.system.direction(
-                        &problem.subproblem,
-                        &now.at,
-                        &now.weights.alpha,
-                        &now.shift,
-                    )
-                })
-                .flatten()
-                .and_then(|direction| problem.line_search(&now, &direction));
+            let next = if iterations < problem.max_iter { self.step(problem, &now) } else { None };
             match next {
                 Some(next) => now = next,
                 None => {
@@ -101,6 +94,23 @@ impl DualNewton {
             iterations += 1;
         }
     }
+
+    /// A step by the last system, where that brings enough, and otherwise by a new one.
+    fn step(&mut self, problem: &DualProblem<'_>, now: &Trial) -> Option<Trial> {
+        let Trial { at, weights, shift, .. } = now;
+        let near = self.system.near_direction(&problem.subproblem, at, shift);
+        let next = near.map(|direction| problem.try_scores(moved(&now.scores, &direction, 1.0)));
+        next.filter(|next| next.gap <= LEFT * now.gap).or_else(|| {
+            let system = &mut self.system;
+            let direction = system.direction(&problem.subproblem, at, &weights.alpha, shift)?;
+            problem.line_search(now, &direction)
+        })
+    }
+}
+
+/// Some scores, a step on.
+fn moved(scores: &[f64], direction: &[f64], step: f64) -> Vec<f64> {
+    scores.iter().zip(direction).map(|(s, d)| s + step * d).collect()
 }
 
 impl DualProblem<'_> {
@@ -126,11 +136,9 @@ impl DualProblem<'_> {
     fn own_gap(&self, theta: &[f64], own: &ScoredWeights) -> f64 {
         let Subproblem { design, lambda, .. } = self.subproblem;
         let xi: Vec<f64> = self.linear.iter().zip(&own.moments).map(|(g, h)| g - h).collect();
-        let gap = |group| {
-            let span = design.span(group);
-            lambda.penalty(design.weight(group)).gap(&theta[span.clone()], &xi[span])
-        };
-        (0..design.groups()).map(gap).sum()
+        let mut certificate = Certificate::new(0.0, lambda.lambda1);
+        design.count_all(lambda, (theta, &xi), &mut certificate);
+        certificate.gap
     }
 
     /// Shorten the step until the dual rises enough. Where the rise drowns in rounding, the gap must
@@ -142,8 +150,7 @@ impl DualProblem<'_> {
         let noise = 16.0 * f64::EPSILON * (largest + now.at.conjugate);
         let mut step = 1.0;
         for _ in 0..HALVINGS {
-            let scores = now.scores.iter().zip(direction).map(|(s, d)| s + step * d).collect();
-            let next = self.try_scores(scores);
+            let next = self.try_scores(moved(&now.scores, direction, step));
             let rise = next.value - now.value;
             let falls = next.gap < (1.0 - ARMIJO * step) * now.gap;
             if rise >= noise.max(ARMIJO * step * slope) || rise >= -noise && falls {

@@ -24,13 +24,31 @@ const BLOCK: usize = 256;
 /// A subproblem on a design with rows.
 pub type RowSubproblem<'a> = Subproblem<'a, dyn RowDesign + 'a>;
 
-/// Newton systems, with the Gram matrix that lasts from one to the next.
-#[derive(Debug, Default)]
+/// The last system will do where no more than one row in this many has entered or left since.
+const NEAR: usize = 256;
+
+/// Newton systems, with what lasts from one to the next.
+#[derive(Default)]
 pub struct NewtonSystem {
     gram: RowGram,
+    /// The last system over the scores, of `gram` as it is.
+    last: Option<ScoreSystem>,
 }
 
 impl NewtonSystem {
+    /// The direction of the last system, where it is nearly that of this dual point: nothing is factored.
+    pub fn near_direction(
+        &self,
+        subproblem: &RowSubproblem<'_>,
+        at: &DualPoint,
+        shift: &[f64],
+    ) -> Option<Vec<f64>> {
+        let Subproblem { design, loss, lambda, .. } = *subproblem;
+        let last = self.last.as_ref().filter(|last| last.ridge == lambda.lambda1)?;
+        let near = design.single() && self.gram.is_near(design, &design.support(&at.theta));
+        near.then(|| last.direction(&self.gram.matrix, loss, shift))
+    }
+
     /// The Newton direction from a dual point whose own scores are off by `shift` (centred under
     /// alpha), or `None` where the system cannot be factored.
     pub fn direction(
@@ -47,7 +65,9 @@ impl NewtonSystem {
             return Some(shift.to_vec());
         }
         if rows > width && design.single() {
-            return by_scores(self.gram.of(design, &at.theta), loss, alpha, lambda1, shift);
+            let gram = self.gram.of(design, design.support(&at.theta));
+            self.last = ScoreSystem::new(gram, loss, alpha, lambda1);
+            return Some(self.last.as_ref()?.direction(gram, loss, shift));
         }
         let support = Support::new(subproblem, at);
         if support.rows() <= width {
@@ -55,7 +75,7 @@ impl NewtonSystem {
         }
         let mut matrix = vec![0.0; width * width];
         add_rows(width, &support.scaled_rows(design, 0..width), |_| 1.0, &mut matrix);
-        by_scores(&matrix, loss, alpha, lambda1, shift)
+        Some(ScoreSystem::new(&matrix, loss, alpha, lambda1)?.direction(&matrix, loss, shift))
     }
 }
 
@@ -193,31 +213,42 @@ fn add_products(rows: &[f64], vector: &[f64], out: &mut [f64]) {
 
 /// `delta = shift - K L (I + L'KL)^-1 L'shift` with `K = G'G / lambda1` (given by its lower triangle
 /// times lambda1) and `L L' = Gamma`, `L = diag(q) P`, `q = sqrt(alpha)`, P the projection that takes
-/// out of each term its component along q: as many rows as there are scores.
-fn by_scores(
-    gram: &[f64],
-    loss: &Loss,
-    alpha: &[f64],
+/// out of each term its component along q: a system with as many rows as there are scores.
+struct ScoreSystem {
+    /// q.
+    root: Vec<f64>,
+    /// lambda1.
     ridge: f64,
-    shift: &[f64],
-) -> Option<Vec<f64>> {
-    let size = alpha.len();
-    let root: Vec<f64> = alpha.iter().map(|a| a.sqrt()).collect();
-    // S = diag(q) K diag(q), lower triangle.
-    let mut system = vec![0.0; size * size];
-    for i in 0..size {
-        let row = system[i * size..][..i + 1].iter_mut().zip(&gram[i * size..][..i + 1]);
-        row.zip(&root).for_each(|((s, k), q)| *s = k * q * (root[i] / ridge));
+    /// Of `I + L'KL`.
+    factor: Cholesky,
+}
+
+impl ScoreSystem {
+    fn new(gram: &[f64], loss: &Loss, alpha: &[f64], ridge: f64) -> Option<Self> {
+        let size = alpha.len();
+        let root: Vec<f64> = alpha.iter().map(|a| a.sqrt()).collect();
+        // S = diag(q) K diag(q), lower triangle.
+        let mut system = vec![0.0; size * size];
+        for i in 0..size {
+            let row = system[i * size..][..i + 1].iter_mut().zip(&gram[i * size..][..i + 1]);
+            row.zip(&root).for_each(|((s, k), q)| *s = k * q * (root[i] / ridge));
+        }
+        project_both(loss, &root, &mut system);
+        (0..size).for_each(|i| system[i * size + i] += 1.0);
+        Some(Self { factor: Cholesky::new(&system, size)?, root, ridge })
     }
-    project_both(loss, &root, &mut system);
-    (0..size).for_each(|i| system[i * size + i] += 1.0);
-    let mut solution: Vec<f64> = shift.iter().zip(&root).map(|(s, r)| s * r).collect();
-    project(loss, &root, &mut solution);
-    Cholesky::new(&system, size)?.solve(&mut solution);
-    project(loss, &root, &mut solution);
-    solution.iter_mut().zip(&root).for_each(|(s, r)| *s *= r / ridge);
-    let moved = dispatch(SymmetricProduct { lower: gram, vector: &solution });
-    Some(shift.iter().zip(moved).map(|(s, m)| s - m).collect())
+
+    /// With the Gram matrix it was made of.
+    fn direction(&self, gram: &[f64], loss: &Loss, shift: &[f64]) -> Vec<f64> {
+        let Self { root, ridge, factor } = self;
+        let mut solution: Vec<f64> = shift.iter().zip(root).map(|(s, r)| s * r).collect();
+        project(loss, root, &mut solution);
+        factor.solve(&mut solution);
+        project(loss, root, &mut solution);
+        solution.iter_mut().zip(root).for_each(|(s, r)| *s *= r / ridge);
+        let moved = dispatch(SymmetricProduct { lower: gram, vector: &solution });
+        shift.iter().zip(moved).map(|(s, m)| s - m).collect()
+    }
 }
 
 /// Take out of each term's part of a vector its component along q.
@@ -300,10 +331,19 @@ struct RowGram {
 }
 
 impl RowGram {
-    /// The matrix over the factors whose theta is non-zero.
-    fn of(&mut self, set: &dyn RowDesign, theta: &[f64]) -> &[f64] {
+    /// Whether it is nearly that of these rows.
+    fn is_near(&self, set: &dyn RowDesign, wanted: &[bool]) -> bool {
+        let count = |rows: &[bool]| rows.iter().filter(|row| **row).count();
+        // Rows get numbers, and keep them.
+        let later = &wanted[self.inside.len().min(wanted.len())..];
+        let moved = wanted.iter().zip(&self.inside).filter(|(a, b)| a != b).count() + count(later);
+        self.generation == set.generation() && NEAR * moved <= count(wanted)
+    }
+
+    /// The matrix over these rows.
+    fn of(&mut self, set: &dyn RowDesign, wanted: Vec<bool>) -> &[f64] {
         let width = set.width();
-        let moves = self.moves(set, theta);
+        let moves = self.moves(set, wanted);
         self.matrix.resize(width * width, 0.0);
         let mut rows = vec![0.0; BLOCK.min(moves.len()) * width];
         for part in moves.chunks(BLOCK) {
@@ -317,16 +357,9 @@ impl RowGram {
     }
 
     /// The rows to add (+1) and to take away (-1); starts over when that is less work or safer.
-    fn moves(&mut self, set: &dyn RowDesign, theta: &[f64]) -> Vec<(usize, f64)> {
-        let mut wanted = vec![false; set.row_count()];
-        let mut rows = 0;
-        for group in 0..set.groups() {
-            for (id, t) in set.row_ids(group).zip(&theta[set.span(group)]) {
-                wanted[id] = *t != 0.0;
-                rows += usize::from(wanted[id]);
-            }
-        }
-        self.inside.resize(set.row_count(), false);
+    fn moves(&mut self, set: &dyn RowDesign, wanted: Vec<bool>) -> Vec<(usize, f64)> {
+        let rows = wanted.iter().filter(|wanted| **wanted).count();
+        self.inside.resize(wanted.len(), false);
         let mut moves = differences(&self.inside, &wanted);
         self.moved += moves.len();
         let stale = self.generation != set.generation() || self.moved > 8 * rows;

@@ -7,7 +7,7 @@ use crate::cases::{
 use kliepnet_core::features::Basis;
 use kliepnet_core::monitor::Monitor;
 use kliepnet_core::objective::certificate::Status;
-use kliepnet_core::path::{fit, KliepPath, SolverChoice};
+use kliepnet_core::path::{fit, KliepPath, KliepStep, Settings, SolverChoice};
 use rand::Rng;
 
 /// A random problem with one of four ridges, one or three features a pair, fewer or more rows than
@@ -65,5 +65,31 @@ fn fifty_random_problems() {
                 assert!(differ <= gap, "{what}: objectives differ by {differ}, gap {gap}");
             }
         }
+    }
+}
+
+/// Where nearly all factors are non-zero Newton uses a system more than once; steps that these make
+/// must lead to the solution all the same, on rows of both signs, too.
+#[test]
+fn dense_ends_are_those_of_the_dual() {
+    for direction in DIRECTIONS {
+        let case = Case { direction, ..Case::new(samples_of(24, 40, 45, 7)) };
+        let path = |solver| {
+            let settings = Settings { tol: 1e-9, ..settings(0.1, down(16, 1e-4), solver) };
+            fit(&case.problem(), &settings, &Monitor::new()).unwrap()
+        };
+        let (newton, dual) = (path(SolverChoice::Auto), path(SolverChoice::Dual));
+        let reference = case.reference();
+        for (a, b) in newton.steps.iter().zip(&dual.steps) {
+            assert_eq!((a.status, b.status), (Status::Converged, Status::Converged));
+            let theta = |step: &KliepStep| reference.theta(&step.estimate.coefficients);
+            let apart = distance(&theta(a), &theta(b));
+            let radius = |step: &KliepStep| (2.0 * step.certificate.gap / 0.1).sqrt();
+            assert!(apart <= radius(a) + radius(b) + 1e-7, "{direction:?}: {apart} apart");
+            let mean = (a.estimate.mean_score, b.estimate.mean_score);
+            assert!((mean.0 - mean.1).abs() <= 1e-4 * mean.1.abs().max(1e-3));
+        }
+        let last = newton.steps.last().unwrap();
+        assert!(last.estimate.coefficients.len() > 290, "not dense");
     }
 }

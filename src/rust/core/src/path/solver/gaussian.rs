@@ -9,6 +9,7 @@ use crate::numerics::simd::{dispatch, largest_size, Number};
 use crate::numerics::tiles::SINGLE_ROWS;
 use crate::objective::certificate::{Certificate, Status, Tolerance};
 use crate::objective::gaussian::{ActiveVariables, Entry, Evaluation, GaussianLoss, Moments, Room};
+use crate::objective::loss::Weights;
 use crate::objective::penalty::{Lambda, Penalty};
 use crate::objective::penalty_factor::PenaltyFactors;
 use crate::objective::problem::Problem;
@@ -465,7 +466,8 @@ impl GaussianSolver {
         let mut coefficients = Coefficients::default();
         self.theta.iter().for_each(|(factor, theta)| coefficients.push(*factor, &[*theta]));
         // No row has a score here: whoever needs sums over them makes them.
-        Fit { status, iterations, certificate, log_sum: Vec::new(), coefficients }
+        let weights = Weights::default();
+        Fit { status, iterations, certificate, linear: None, weights, coefficients }
     }
 }
 

@@ -27,6 +27,7 @@ use crate::features::{Coefficients, Features};
 use crate::monitor::Monitor;
 use crate::objective::blocks::Blocks;
 use crate::objective::certificate::{Certificate, Status, Tolerance};
+use crate::objective::loss::Weights;
 use crate::objective::penalty::{norm, Lambda};
 use crate::objective::penalty_factor::PenaltyFactors;
 use crate::objective::problem::Problem;
@@ -80,15 +81,21 @@ pub struct Fit {
     pub iterations: usize,
     /// Over all factors.
     pub certificate: Certificate,
-    /// `log sum base exp(score)` of each term of the loss, where the solver has it.
-    pub log_sum: Vec<f64>,
+    /// `g'theta`, the linear term, where the solver has it.
+    pub linear: Option<f64>,
+    /// Those of the rows in each term of the loss; none where the solver has no scores.
+    pub weights: Weights,
     /// The non-zero factors.
     pub coefficients: Coefficients,
 }
 
 impl Fit {
     /// What a solver says itself over `design`, whose factors are numbered by `factors`.
-    pub fn new(solved: &Solved, design: &dyn Design, factors: impl Iterator<Item = usize>) -> Self {
+    pub fn new(
+        solved: &Solved,
+        design: &impl Design,
+        factors: impl Iterator<Item = usize>,
+    ) -> Self {
         let theta = |group| &solved.point.theta[design.span(group)];
         let mut coefficients = Coefficients::default();
         for (group, factor) in factors.enumerate() {
@@ -100,7 +107,8 @@ impl Fit {
             status: solved.status,
             iterations: solved.iterations,
             certificate: solved.point.certificate,
-            log_sum: solved.point.weights.log_sum.clone(),
+            linear: Some(design.linear().iter().zip(&solved.point.theta).map(|(g, t)| g * t).sum()),
+            weights: solved.point.weights.clone(),
             coefficients,
         }
     }
