@@ -312,7 +312,9 @@ struct Batch {
     others: [usize; BATCH],
     /// Minus the slopes.
     slopes: [f64; BATCH],
-    /// What has been added to delta at (i, j), or at (i, i).
+    /// By what a step of one changes those after it: known before the step is.
+    crosses: [[f64; BATCH]; BATCH],
+    /// What has been added at (i, j) and (j, i) of delta; where these are the same place, twice.
     steps: [f32; BATCH],
 }
 
@@ -340,7 +342,8 @@ impl<'a> ByProducts<'a> {
 }
 
 impl Slopes for ByProducts<'_> {
-    /// `(A delta A)_ij` is row j of A times column i of delta A.
+    /// `(A delta A)_ij` is row j of A times column i of delta A. A step at (i, j) and (j, i) of delta
+    /// changes place (i, l) by `A_li A_ji + A_lj A_ii`.
     #[inline(always)]
     fn look<S: Simd>(&mut self, simd: S, batch: &[usize]) {
         let (i, _) = self.places[batch[0]];
@@ -348,20 +351,38 @@ impl Slopes for ByProducts<'_> {
             self.gather(i);
             self.at_hand = i;
         }
-        let Self { matrices, column, places, xi, .. } = &*self;
-        let mut others = [places[batch[0]].1; BATCH];
+        let Self {
+            matrices,
+            column,
+            places,
+            xi,
+            batch: Batch { count, others, slopes, crosses, steps },
+            ..
+        } = self;
+        let Curvature { size, terms, stride, moments, .. } = &**matrices;
+        (*count, *steps) = (batch.len(), [0.0; BATCH]);
+        *others = [places[batch[0]].1; BATCH];
         others.iter_mut().zip(batch).for_each(|(j, t)| *j = places[*t].1);
-        let row = |k: usize| &matrices.moments[others[k] * matrices.stride..][..matrices.stride];
+        let rows = others.map(|j| &moments[j * stride..][..*stride]);
         let products = if batch.len() > 1 {
-            dot_four(simd, [row(0), row(1), row(2), row(3)], column)
+            dot_four(simd, rows, column)
         } else {
-            [dot_of(simd, row(0), column); BATCH]
+            [dot_of(simd, rows[0], column); BATCH]
         };
-        let mut slopes = [0.0; BATCH];
+        let row_i = &moments[i * stride..][..*stride];
+        for later in 1..*count {
+            for k in 0..later {
+                let mut cross = 0.0;
+                for start in (0..*terms).map(|term| term * size) {
+                    let (j, l) = (start + others[k], start + others[later]);
+                    cross += row_i[l] * row_i[j] + rows[later][j] * row_i[start + i];
+                }
+                crosses[k][later] = f64::from(cross);
+            }
+        }
         for ((slope, product), t) in slopes.iter_mut().zip(&products).zip(batch) {
             *slope = xi[*t] - f64::from(*product);
         }
-        self.batch = Batch { count: batch.len(), others, slopes, steps: [0.0; BATCH] };
     }
 
     #[inline(always)]
@@ -369,25 +390,12 @@ impl Slopes for ByProducts<'_> {
         self.batch.slopes[k]
     }
 
-    /// The step stands at (i, j) and (j, i) of delta: what follows in row i hears of it by
-    /// `A_li A_ji + A_lj A_ii`.
     #[inline(always)]
     fn follow<S: Simd>(&mut self, _: S, k: usize, change: f64) {
-        let Self { matrices, batch: Batch { count, others, slopes, steps }, .. } = self;
-        let Curvature { size, terms, stride, moments, .. } = &**matrices;
-        let (i, j) = (self.at_hand, others[k]);
-        steps[k] = (if i == j { 2.0 * change } else { change }) as f32;
-        let row_i = &moments[i * stride..][..*stride];
-        for later in k + 1..*count {
-            let row = &moments[others[later] * stride..][..*stride];
-            let mut cross = 0.0;
-            for start in (0..*terms).map(|term| term * size) {
-                cross += row[start + i] * row_i[start + j];
-                if i != j {
-                    cross += row[start + j] * row_i[start + i];
-                }
-            }
-            slopes[later] -= f64::from(steps[k] * cross);
+        let Batch { slopes, crosses, steps, .. } = &mut self.batch;
+        steps[k] = change as f32;
+        for (slope, cross) in slopes.iter_mut().zip(&crosses[k]).skip(k + 1) {
+            *slope -= change * cross;
         }
     }
 
@@ -403,19 +411,17 @@ impl Slopes for ByProducts<'_> {
         let row = |u: usize| &moments[u * stride..][..stride];
         let row_i = row(i);
         // The column first: the next products wait for nothing else.
-        for (step, &j) in steps[..*count].iter().zip(&*others) {
-            for start in (0..*terms).map(|k| k * size) {
-                column[start + i] += step * row_i[start + j];
-                if i != j {
-                    column[start + j] += step * row_i[start + i];
-                }
+        for start in (0..*terms).map(|k| k * size) {
+            let mut own = 0.0;
+            for (step, &j) in steps[..*count].iter().zip(&*others) {
+                own += step * row_i[start + j];
+                column[start + j] += step * row_i[start + i];
             }
+            column[start + i] += own;
         }
         axpy_four(simd, *steps, others.map(row), &mut images[i * stride..][..stride]);
         for (step, &j) in steps[..*count].iter().zip(&*others) {
-            if i != j && *step != 0.0 {
-                axpy(simd, *step, row_i, &mut images[j * stride..][..stride]);
-            }
+            axpy(simd, *step, row_i, &mut images[j * stride..][..stride]);
         }
     }
 }
