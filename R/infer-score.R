@@ -104,8 +104,9 @@ find_support <- function(samples, near, null, control, level,
     scaled <- near[c("x", "y")]
     path <- screening_path(scaled, control, progress)
     given <- score_given(scaled, null, control, level, layout)
-    list(near = near, chosen = choose_support(given, path, null),
-         layout = layout)
+    chosen <- choose_support(given, path, null)
+    chosen$p_value <- p_from_null(chosen$z, null)
+    list(near = near, chosen = chosen, layout = layout)
 }
 
 # One row for each edge. Outside of the support the estimate is one step from
@@ -196,9 +197,17 @@ shuffle_null <- function(samples, shuffles, control, on_progress = NULL,
 # The share of the null that is at least as far from zero, the test itself
 # counted. Beyond what shuffles have seen, the tail of a normal that is
 # stretched to agree where one in 10,000 lies, or the tenth largest: the largest
-# by itself may lie anywhere.
-p_from_null <- function(z, null) {
+# by itself may lie anywhere. While a support is looked for only those up to
+# `most` matter, and the others may be 1.
+p_from_null <- function(z, null, most = 1) {
     size <- abs(z)
+    if (most < 1) {
+        least <- null_order(null, max(1, floor(null$count * (1 - most))))
+        p <- rep(1, length(size))
+        small <- which(size >= least)
+        p[small] <- p_from_null(size[small], null)
+        return(p)
+    }
     p <- (null_beyond(size, null) + 1) / (null$count + 1)
     share <- max(1e-4, min(0.5, 10 / null$count))
     order <- ceiling(null$count * (1 - c(share, 1e-5)))
@@ -406,7 +415,7 @@ test_support <- function(scaled, support, null, control, level, units = NULL,
     fitted <- tabulate(c(support$from, support$to), ncol(scaled$x$values))
     left <- left_of_edges(fitted, edges, sizes)
     z <- tests$moderated$z * left
-    p_value <- p_from_null(z, null)
+    p_value <- p_from_null(z, null, most = level)
     list(support = support, tests = tests, z = z,
          se = sqrt(tests$moderated$variance) / left / tests$information,
          p_value = p_value,
