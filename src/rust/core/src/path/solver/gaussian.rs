@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// The share of the tolerance an inner solve may use up; the rest is for factors left out.
 const INNER_SHARE: f64 = 0.8;
 /// How much of the violations that the tolerance leaves the model of a step may have.
-const NEEDED_SHARE: f64 = 0.8;
+const NEEDED_SHARE: f64 = 0.3;
 /// Share of the predicted decrease a step must bring.
 const ARMIJO: f64 = 1e-3;
 /// Halvings of a step before it counts as failed.
