@@ -105,8 +105,9 @@ find_support <- function(samples, near, null, control, level,
     scaled <- near[c("x", "y")]
     path <- screening_path(scaled, control, progress)
     given <- score_given(scaled, null, control, level, layout)
-    list(near = near, chosen = choose_support(given, path, null),
-         layout = layout)
+    chosen <- choose_support(given, path, null)
+    chosen$p_value <- p_from_null(chosen$z, null)
+    list(near = near, chosen = chosen, layout = layout)
 }
 
 # One row for each edge. Outside of the support the estimate is one step from
@@ -197,9 +198,17 @@ shuffle_null <- function(samples, shuffles, control, on_progress = NULL,
 # The share of the null that is at least as far from zero, the test itself
 # counted. Beyond what shuffles have seen, the tail of a normal that is
 # stretched to agree where one in 10,000 lies, or the tenth largest: the largest
-# by itself may lie anywhere.
-p_from_null <- function(z, null) {
+# by itself may lie anywhere. While a support is looked for only those up to
+# `most` matter, and the others may be 1.
+p_from_null <- function(z, null, most = 1) {
     size <- abs(z)
+    if (most < 1) {
+        least <- null_order(null, max(1, floor(null$count * (1 - most))))
+        p <- rep(1, length(size))
+        small <- which(size >= least)
+        p[small] <- p_from_null(size[small], null)
+        return(p)
+    }
     p <- (null_beyond(size, null) + 1) / (null$count + 1)
     share <- max(1e-4, min(0.5, 10 / null$count))
     order <- ceiling(null$count * (1 - c(share, 1e-5)))
@@ -213,17 +222,21 @@ p_from_null <- function(z, null) {
 
 # How many values of the null are at least this large.
 null_beyond <- function(size, null) {
-    # Sizes in order are found from one to the next, which is twice as fast.
-    order <- order(size)
     beyond <- numeric(length(size))
-    beyond[order] <- length(null$tail) -
-        findInterval(size[order], null$tail, left.open = TRUE)
-    low <- size < null$tail_from
-    if (!any(low)) return(beyond)
+    high <- size >= null$tail_from
+    # Sizes in order are found from one to the next, which is twice as fast.
+    large <- size[high]
+    order <- order(large)
+    large[order] <- length(null$tail) -
+        findInterval(large[order], null$tail, left.open = TRUE)
+    beyond[high] <- large
+    if (all(high)) return(beyond)
+    # Bins are equally wide: the place among their edges needs no search.
+    place <- size[!high] / null$tail_from * length(null$bins)
+    bin <- pmin(floor(place), length(null$bins) - 1)
     below <- c(0, cumsum(null$bins))
-    edges <- seq(0, null$tail_from, length.out = length(below))
-    less <- stats::approx(edges, below, size[low])$y
-    replace(beyond, low, null$count - less)
+    less <- below[bin + 1] + (place - bin) * null$bins[bin + 1]
+    replace(beyond, !high, null$count - less)
 }
 
 # The values of the null at these places in its order.
@@ -403,7 +416,7 @@ test_support <- function(scaled, support, null, control, level, units = NULL,
     fitted <- tabulate(c(support$from, support$to), ncol(scaled$x$values))
     left <- left_of_edges(fitted, edges, sizes)
     z <- tests$moderated$z * left
-    p_value <- p_from_null(z, null)
+    p_value <- p_from_null(z, null, most = level)
     list(support = support, tests = tests, z = z,
          se = sqrt(tests$moderated$variance) / left / tests$information,
          p_value = p_value,

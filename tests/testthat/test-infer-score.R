@@ -124,7 +124,13 @@ test_that("a null in bins gives the p-values of all its values", {
     whole <- list(count = length(values), tail = values, tail_from = 0,
                   bins = numeric())
     z <- c(-7, -3, -1.2, 0, 1e-5, 0.3, 1.7, 1.99999, 2, 2.5, 4, 40)
-    expect_equal(p_from_null(z, null), p_from_null(z, whole), tolerance = 1e-5)
+    p <- p_from_null(z, null)
+    expect_equal(p, p_from_null(z, whole), tolerance = 1e-5)
+    for (most in c(0.1, 0.3)) {
+        small <- p_from_null(z, null, most = most)
+        expect_identical(small[p <= most], p[p <= most])
+        expect_true(all(small[p > most] > most))
+    }
     expect_equal(null_quantile(null, 0.5), null_quantile(whole, 0.5),
                  tolerance = 1e-3)
     expect_identical(null_quantile(null, 0.999), null_quantile(whole, 0.999))

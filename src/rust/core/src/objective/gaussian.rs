@@ -323,6 +323,15 @@ impl GaussianLoss {
         self.terms.iter().fold(self.linear(u, v), |xi, term| xi - term.sign * term.covariance[at])
     }
 
+    /// The second derivative along the coordinate of two variables where theta is zero.
+    pub fn curvature_at_zero(&self, u: usize, v: usize) -> f64 {
+        let d = self.products.variables();
+        let of = |Term { covariance, .. }: &Term| {
+            covariance[u * d + u] * covariance[v * d + v] + covariance[u * d + v].powi(2)
+        };
+        self.terms.iter().map(of).sum()
+    }
+
     /// Prepare to work on some variables.
     pub fn restrict_to(&self, variables: Vec<usize>) -> ActiveVariables {
         let roots = self.terms.par_iter().map(|term| self.root(term, &variables)).collect();

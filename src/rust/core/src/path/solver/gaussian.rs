@@ -14,7 +14,7 @@ use crate::objective::penalty::{Lambda, Penalty};
 use crate::objective::penalty_factor::PenaltyFactors;
 use crate::objective::problem::Problem;
 use crate::path::grid::LambdaStep;
-use crate::solver::gaussian_quadratic::{Curvature, GaussianQuadratic};
+use crate::solver::gaussian_quadratic::{Curvature, Enough, GaussianQuadratic};
 use crate::solver::Stop;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -22,8 +22,8 @@ use std::sync::Arc;
 
 /// The share of the tolerance an inner solve may use up; the rest is for factors left out.
 const INNER_SHARE: f64 = 0.8;
-/// How much of the violation that the tolerance leaves to a coefficient the model of a step may have.
-const NEEDED_SHARE: f64 = 0.5;
+/// How much of the violations that the tolerance leaves the model of a step may have.
+const NEEDED_SHARE: f64 = 0.3;
 /// Share of the predicted decrease a step must bring.
 const ARMIJO: f64 = 1e-3;
 /// Halvings of a step before it counts as failed.
@@ -82,7 +82,7 @@ pub struct GaussianSolver {
     beyond: Option<Beyond>,
     /// The variables of the last working set, and what was prepared for them.
     active: Arc<ActiveVariables>,
-    /// The last lambda2 of this problem, and theta at the one before it.
+    /// Where theta comes from.
     trend: Option<Trend>,
     /// Matrices of the last quadratic model.
     curvature: Curvature,
@@ -157,12 +157,14 @@ impl<T: Number> WithSimd for LookAmong<'_, T> {
     }
 }
 
-/// Where theta comes from: along a path it moves nearly linearly.
+/// Where theta comes from, by which the next one can be foretold.
 struct Trend {
     /// The two last lambda2.
     lambda2: [f64; 2],
     /// Theta at the first of these.
     theta: Theta,
+    /// `xi` there.
+    xi: Vec<f32>,
 }
 
 /// The coefficients at work.
@@ -257,7 +259,11 @@ impl GaussianSolver {
         largest
     }
 
-    fn set(&mut self, factors: Vec<usize>, lambda: Lambda) -> ActiveSet {
+    /// Some factors in any order, at the theta of the moment.
+    fn set(&mut self, mut factors: Vec<usize>, lambda: Lambda) -> ActiveSet {
+        // Runs in order, which a stable sort merges.
+        factors.sort();
+        factors.dedup();
         let pairs: Vec<(usize, usize)> = factors.iter().map(|t| factor_variables(*t)).collect();
         self.activate(&pairs);
         let mut place = vec![0; self.variables];
@@ -295,19 +301,28 @@ impl GaussianSolver {
         self.active = Arc::new(self.loss.restrict_to(variables));
     }
 
-    /// Theta at the next lambda2 as the two last ones have it.
-    fn extrapolated(&self, lambda2: f64) -> Option<Theta> {
-        let Trend { lambda2: [before, last], theta } = self.trend.as_ref()?;
+    /// Theta of a set at the next lambda2, from the two last ones. With h the curvature along a
+    /// coordinate, `xi + h theta` is what the threshold makes theta of; along a path it moves nearly
+    /// linearly, whether theta is zero or not.
+    fn extrapolated(&self, set: &ActiveSet, lambda2: f64) -> Option<Vec<f64>> {
+        let Trend { lambda2: [before, last], theta, xi } = self.trend.as_ref()?;
         if !(before > last && *last > lambda2) {
             return None;
         }
         let share = (last - lambda2) / (before - last);
-        let mut earlier = InOrder::new(theta);
-        let ahead = |&(factor, now): &(usize, f64)| {
-            let next = now + share * (now - earlier.of(factor).unwrap_or(0.0));
-            (factor, if next * now > 0.0 { next } else { now })
+        let (mut earlier, mut latest) = (InOrder::new(theta), InOrder::new(&self.theta));
+        let ahead = |(factor, penalty): (&usize, &Penalty)| {
+            let (u, v) = factor_variables(*factor);
+            let (at, curvature) = (u * self.variables + v, self.loss.curvature_at_zero(u, v));
+            let pull = |xi: &[f32], theta: &mut InOrder<'_>| {
+                f64::from(xi[at]) + curvature * theta.of(*factor).unwrap_or(0.0)
+            };
+            let (then, now) = (pull(xi, &mut earlier), pull(&self.xi, &mut latest));
+            let mut next = [(now + share * (now - then)) / curvature];
+            penalty.prox(1.0 / curvature, &mut next);
+            next[0]
         };
-        Some(self.theta.iter().map(ahead).collect())
+        Some(set.factors.iter().zip(&set.penalties).map(ahead).collect())
     }
 
     fn position(&self, set: &ActiveSet) -> Option<Position> {
@@ -355,8 +370,8 @@ impl GaussianSolver {
             }
             let model =
                 GaussianQuadratic { places: &set.places, xi: &xi, penalties: &set.penalties };
-            let enough = enough_of_model(&certificate, &stop.tolerance, lambda1, xi.len());
-            let target = model.minimise(&set.theta, enough, curvature);
+            let enough = enough_of_model(&certificate, &stop.tolerance, lambda1);
+            let target = model.minimise(&set.theta, &enough, curvature);
             let Some((theta, evaluation)) = self.line_search(set, objective, &xi, &target) else {
                 return Ok(Some((iteration, now)));
             };
@@ -472,19 +487,13 @@ impl GaussianSolver {
 }
 
 /// How exactly the model of a Newton step is to be minimised: for fast convergence, and no more than
-/// what the tolerance leaves to each of `count` coefficients.
-fn enough_of_model(
-    certificate: &Certificate,
-    tolerance: &Tolerance,
-    lambda1: f64,
-    count: usize,
-) -> f64 {
-    let share = (certificate.kkt / tolerance.scale).clamp(1e-6, 0.1);
+/// the tolerance asks for.
+fn enough_of_model(certificate: &Certificate, tolerance: &Tolerance, lambda1: f64) -> Enough {
     let accepted = tolerance.distance(certificate);
-    // A violation v of a condition adds about v^2 / (2 lambda1) to the gap.
-    let needed =
-        if lambda1 > 0.0 { (2.0 * lambda1 * accepted / count as f64).sqrt() } else { accepted };
-    (share * certificate.kkt).max(NEEDED_SHARE * needed)
+    // Violations v of conditions add about |v|^2 / (2 lambda1) to the gap.
+    let needed = if lambda1 > 0.0 { (2.0 * lambda1 * accepted).sqrt() } else { accepted };
+    let share = (certificate.kkt / tolerance.scale).min(0.1);
+    Enough { norm: NEEDED_SHARE * needed, share }
 }
 
 impl PathSolver for GaussianSolver {
@@ -495,16 +504,16 @@ impl PathSolver for GaussianSolver {
         factors.extend(&self.unpenalised);
         let expected = self.ratios_above(2.0 * at.current - at.previous);
         factors.extend(expected.iter().map(|(factor, _)| factor));
-        let mut start = self.extrapolated(at.current);
-        let before = self.theta.clone();
+        let mut set = self.set(factors, lambda);
+        let mut start = self.extrapolated(&set, at.current);
+        let mut xi = self.trend.take().map(|trend| trend.xi).unwrap_or_default();
+        xi.clone_from(&self.xi);
+        let (theta, lambda2) = (self.theta.clone(), [at.previous, at.current]);
+        let before = Trend { lambda2, theta, xi };
         let mut iterations = 0;
         loop {
-            // Runs in order, which a stable sort merges.
-            factors.sort();
-            factors.dedup();
-            let mut set = self.set(factors.clone(), lambda);
             let stop = self.limits.stop(on_set, monitor).after(iterations);
-            let guess = start.take().inspect(|theta| set.start_from(theta)).is_some();
+            let guess = start.take().map(|theta| set.theta = theta).is_some();
             let mut end = self.solve_set(&mut set, lambda.lambda1, stop)?;
             if guess && end.is_none() {
                 set.start_from(&self.theta);
@@ -516,14 +525,13 @@ impl PathSolver for GaussianSolver {
             let position = end.as_ref().map(|(_, position)| position);
             let (certificate, above) = self.adopt(&set, position, threshold, lambda);
             let accepted = tolerance.accepts(&certificate);
-            let before_all = factors.len();
-            factors.extend(above.iter().map(|(factor, _)| factor));
-            factors.sort();
-            factors.dedup();
-            if accepted || factors.len() == before_all || stop.max_iter == 0 {
-                self.trend = Some(Trend { lambda2: [at.previous, at.current], theta: before });
+            if accepted || above.is_empty() || stop.max_iter == 0 {
+                self.trend = Some(before);
                 return Ok(self.fit(certificate, Status::within(accepted), iterations));
             }
+            let mut factors = set.factors;
+            factors.extend(above.iter().map(|(factor, _)| factor));
+            set = self.set(factors, lambda);
         }
     }
 }
