@@ -63,8 +63,7 @@
 #' estimate of that test, a difference of partial correlations (of couplings,
 #' for spins). Windows that overlap share observations, and all share the
 #' reference: their tests are not independent of each other. The share of false
-#' edges on series whose drift is known is in `vignette("returns")`, with a
-#' setting in which it is above `fdr`.
+#' edges on series whose drift is known is in `vignette("returns")`.
 #'
 #' @section Parallel, and runs that are cut off:
 #' Windows are spread over the workers of [future::plan()], and signal their
