@@ -164,6 +164,10 @@ kliep_windows <- function(series, reference, width, step = width, spec = NULL,
     ), quote = TRUE)
     chosen <- choose_width(parts, width, window_features(candidates))
     parts$widths <- chosen$widths
+    if (!is.null(test$fdr)) {
+        test$n_perm <- check_time_shuffles(if (test$n_perm > 0) test$n_perm,
+                                           ncol(parts$x))
+    }
     if (missing(step)) step <- chosen$width
     places <- lay_windows(parts, chosen$width, step)
     check_window_fits(candidates, design, parts, places[[1L]], test)
@@ -380,7 +384,8 @@ window_edges <- function(values, windows, test) {
 #'   edge that is found in any window, first found first: `from`, `to`, `first`
 #'   and `last` (the numbers of the first and the last window with it),
 #'   `appears` (the `start` of the first one), `windows` (how many have it) and
-#'   `weight`, that of the window where it is largest.
+#'   `weight`, that of the window where it is largest; with `fdr` also
+#'   `q_value`, the smallest of these windows.
 #' @export
 #' @examples
 #' set.seed(1)
@@ -407,6 +412,9 @@ summary.kliep_windows <- function(object, ...) {
         windows = lengths(rows),
         weight = table$weight[strongest]
     )
+    if (!is.null(table$q_value)) {
+        found$q_value <- vapply(rows, function(at) min(table$q_value[at]), 1)
+    }
     found <- found[order(found$first, -found$windows, -abs(found$weight)), ]
     rownames(found) <- NULL
     structure(found, class = c("summary.kliep_windows", "data.frame"),

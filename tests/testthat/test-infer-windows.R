@@ -389,6 +389,10 @@ test_that("edges are reported at one rate over all windows", {
     expect_lt(max(abs(reported$weight[reported$window %in% late] - 0.6)), 0.25)
     expect_true(all(found$windows$p_value[late] <= 0.1))
     expect_output(print(found), "false discovery rate of 0.1 over all windows")
+    # The default number of shuffles, as it was used.
+    expect_identical(found$n_perm, 999)
+    expect_identical(glance(found)$n_perm, 999)
+    expect_equal(summary(found)$q_value, min(reported$q_value))
     expect_true(all(c("p.value", "adj.p.value", "std.error") %in%
                         names(tidy(found))))
 })
