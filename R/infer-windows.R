@@ -214,9 +214,12 @@ check_window_fits <- function(candidates, design, parts, place, test) {
         return(invisible())
     }
     check_reference(parts$y, candidates[[1L]]$spec, series_variables(parts$y))
-    samples <- as_samples(found, candidates[[1L]]$spec$features)
+    features <- candidates[[1L]]$spec$features
+    all <- list(x = parts$x, y = parts$y, variables = series_variables(parts$x))
+    notice_periods(all, features, rbind(scale(parts$x), scale(parts$y)))
+    samples <- as_samples(found, features)
     if (!is.null(test$fdr)) {
-        check_periods(samples, candidates[[1L]]$spec$features, test$block)
+        check_periods(samples, features, test$block)
         check_folds(design$folds, nrow(samples$x), nrow(samples$y))
     } else if (test$n_perm > 0) {
         units <- check_units(test$block, samples, design$folds)

@@ -327,6 +327,18 @@ test_that("bad input is refused", {
                  class = "kliep_error_argument")
 })
 
+test_that("raw counts and heavy tails are said once", {
+    said <- capture_messages(slide(pair$series, lambda2 = 0.5))
+    expect_length(said, 1L)
+    expect_match(said, "values are counts")
+    expect_no_message(slide(pair$series, features = feat_nonparanormal(),
+                            lambda2 = 0.5))
+    withr::local_seed(34)
+    expect_message(slide(matrix(stats::rt(1200, 3), 400), lambda2 = 0.5),
+                   class = "kliep_message_tails")
+    expect_no_message(slide(lambda2 = 0.5))
+})
+
 test_that("windows are a graph, too: of one of them, or of all", {
     found <- slide(rule = "1se")
     all <- summary(found)
