@@ -70,6 +70,7 @@ sum_up <- function(runs) {
                  mean_error(runs$whole, "whole"),
                  mean_error(runs$all_pointwise, "all_pointwise"),
                  mean_error(runs$all_whole, "all_whole"),
+                 mean_error(runs$times, "times"),
                  mean_error(runs$global <= 0.1, "global"))
     data.frame(done = nrow(runs), followed = sum(!is.na(runs$all_whole)),
                t(numbers),
@@ -154,7 +155,8 @@ drift_row <- function(drifting, features) {
     every <- covered(found$followed)
     cbind(method = "kliep_time()", count_found(edges(found), drifting),
           covered(reported), all_pointwise = every$pointwise,
-          all_whole = every$whole, global = found$global$p_value,
+          all_whole = every$whole, times = false_times(found, drifting),
+          global = found$global$p_value,
           persistence = found$persistence, seconds = seconds)
 }
 
@@ -165,7 +167,8 @@ time_of <- function(code) {
 
 other_row <- function(method, found) {
     cbind(method, found, pointwise = NA, whole = NA, all_pointwise = NA,
-          all_whole = NA, global = NA, persistence = NA, seconds = NA)
+          all_whole = NA, times = NA, global = NA, persistence = NA,
+          seconds = NA)
 }
 
 count_found <- function(found, drifting) {
@@ -191,6 +194,18 @@ true_rate <- function(drifting, from, to, time, half) {
     slope <- 4 * u * (1 - u^2)
     at <- vapply(time + half * u, value, 1)
     sum(slope * at) / (half * sum(weight))
+}
+
+# The share of false ones among the edges and times that are said to change:
+# those of edges that do not, and times whose window has no change of an edge
+# that does, as before and after a jump.
+false_times <- function(found, drifting) {
+    said <- found$rates[found$rates$changing, ]
+    if (nrow(said) == 0L) return(0)
+    key <- function(edges) paste(edges$from, edges$to)
+    rate <- mapply(true_rate, said$from, said$to, said$time,
+                   MoreArgs = list(drifting = drifting, half = found$bandwidth))
+    mean(!key(said) %in% key(drifting$truth) | abs(rate) < 1e-8)
 }
 
 # How often bands hold the true rate: those of reported edges that do change,
@@ -249,7 +264,7 @@ time_rows <- function(table) {
     rows <- lapply(seq_len(nrow(table)), function(k) {
         method_row(table[k, ], changes)
     })
-    rbind(do.call(rbind, rows),
+    rbind(do.call(rbind, rows), times_row(ours),
           coverage_row(ours, "pointwise", "bands of found edges at each time"),
           coverage_row(ours, "whole", "bands of found edges at all times"),
           coverage_row(ours, "all_pointwise", "bands of all at each time"),
@@ -269,6 +284,14 @@ method_row <- function(row, changes) {
         # Halves promise nothing where rows are dependent.
         if (row$method %in% c("kliep_time()", "windows")) limit
     )
+}
+
+times_row <- function(ours) {
+    if (ours$shape == "none" || is.na(ours$times)) return(NULL)
+    bench_row(paste0(ours$setting, ": false share of edges and times"),
+              sprintf("%.3f (%.3f)", ours$times, ours$times_se), "",
+              at_most(ours$times - 2 * ours$times_se, 0.1,
+                      " within two errors"))
 }
 
 coverage_row <- function(ours, column, what) {

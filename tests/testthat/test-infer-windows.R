@@ -409,6 +409,18 @@ test_that("edges are reported at one rate over all windows", {
                         names(tidy(found))))
 })
 
+test_that("returns of markets are tested in windows, too", {
+    withr::local_seed(23)
+    returns <- diff(log(datasets::EuStockMarkets))
+    found <- kliep_windows(returns, reference = c(1991, 1993.5), width = 260,
+                           fdr = 0.2, features = feat_nonparanormal(),
+                           nlambda = 3, folds = 2, n_perm = 99)
+    expect_identical(nrow(found$windows), 5L)
+    expect_true(all(found$windows$start > 1993.49))
+    expect_true(all(edges(found)$q_value <= 0.2))
+    expect_equal(found$reference$n, sum(stats::time(returns) <= 1993.5))
+})
+
 test_that("tests of windows say what they need", {
     drifting <- jump_series()
     run <- function(...) {
