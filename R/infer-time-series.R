@@ -62,14 +62,21 @@ omit_missing_rows <- function(parts, na) {
 # What can be meant, and mostly is not: of both halves, as of two samples.
 # `clean` is the series without its drift, which has tails of its own.
 notice_series <- function(parts, clean, features) {
-    if (features$family == "ising") return(invisible())
     first <- seq_len(nrow(parts$values) %/% 2L)
     halves <- list(x = parts$values[first, , drop = FALSE],
                    y = parts$values[-first, , drop = FALSE],
                    variables = parts$variables)
-    notice_samples(list(), halves, features)
-    if (is_ranked(features) || are_raw_counts(halves)) return(invisible())
-    tails <- stats::median(excess_kurtosis(clean))
+    notice_periods(halves, features, clean)
+}
+
+notice_periods <- function(samples, features, values) {
+    if (identical(features$family, "ising")) return(invisible())
+    notice_samples(list(), samples, features)
+    if (!has_closed_form(features) || is_ranked(features) ||
+        are_raw_counts(samples)) {
+        return(invisible())
+    }
+    tails <- stats::median(excess_kurtosis(values))
     if (tails <= heavy_kurtosis) return(invisible())
     inform_kliep(
         "tails",

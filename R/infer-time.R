@@ -117,14 +117,16 @@
 #' `make bench ONLY=time` in the source tree measures the share of false edges,
 #' the power and the coverage of the bands on series of [sim_drift()], of
 #' independent rows and of rows that persist; `vignette("returns")` shows the
-#' table, and says which settings fail. The most persistent of them keep 0.8 of
-#' one row at the next. Products of variables then have an autocorrelation of
-#' 0.64, and vary as those of a fifth as many independent rows, so that little
-#' is found. Where the autocorrelation of products is above 0.7, a warning of
-#' class `kliep_warning_dependence` says so: thin the rows out, or take what is
-#' found as a ranking. Dependence that is no autoregression, such as that of
-#' returns, of which calm and nervous days come together, is left to longer
-#' blocks and to the autocovariances of step 4, and has not been measured.
+#' tables, and says which settings fail. Where little is found, the bands of
+#' `rates` cover less by their selection, and those of `followed` hold. The most
+#' persistent rows keep 0.8 of one row at the next. Products of variables then
+#' have an autocorrelation of 0.64, and vary as those of a fifth as many
+#' independent rows, so that little is found. Where the autocorrelation of
+#' products is above 0.7, a warning of class `kliep_warning_dependence` says so:
+#' thin the rows out, or take what is found as a ranking. Dependence that is no
+#' autoregression, such as that of returns, of which calm and nervous days come
+#' together, is left to longer blocks and to the autocovariances of step 4, and
+#' has not been measured.
 #'
 #' @param series The observations, in the order of time: a matrix or data frame
 #'   with variables in columns.

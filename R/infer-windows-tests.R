@@ -8,9 +8,7 @@ test_periods <- function(found, spec, test) {
     samples <- as_samples(found, spec$features)
     periods <- period_model(samples, spec$features, test$block)
     contrast <- list(periods$contrast)
-    d <- length(samples$variables)
-    n_perm <- check_time_shuffles(if (test$n_perm > 0) test$n_perm, d)
-    null <- time_null(periods$model, contrast, n_perm)
+    null <- time_null(periods$model, contrast, test$n_perm)
     chosen <- time_support(periods$model, contrast, null, max(test$fdr, 0.1))
     rates <- rates_given(periods$model, periods$contrast,
                          edge_number(chosen$support))

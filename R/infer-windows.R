@@ -63,8 +63,7 @@
 #' estimate of that test, a difference of partial correlations (of couplings,
 #' for spins). Windows that overlap share observations, and all share the
 #' reference: their tests are not independent of each other. The share of false
-#' edges on series whose drift is known is in `vignette("returns")`, with a
-#' setting in which it is above `fdr`.
+#' edges on series whose drift is known is in `vignette("returns")`.
 #'
 #' @section Parallel, and runs that are cut off:
 #' Windows are spread over the workers of [future::plan()], and signal their
@@ -165,6 +164,10 @@ kliep_windows <- function(series, reference, width, step = width, spec = NULL,
     ), quote = TRUE)
     chosen <- choose_width(parts, width, window_features(candidates))
     parts$widths <- chosen$widths
+    if (!is.null(test$fdr)) {
+        test$n_perm <- check_time_shuffles(if (test$n_perm > 0) test$n_perm,
+                                           ncol(parts$x))
+    }
     if (missing(step)) step <- chosen$width
     places <- lay_windows(parts, chosen$width, step)
     check_window_fits(candidates, design, parts, places[[1L]], test)
@@ -211,9 +214,12 @@ check_window_fits <- function(candidates, design, parts, place, test) {
         return(invisible())
     }
     check_reference(parts$y, candidates[[1L]]$spec, series_variables(parts$y))
-    samples <- as_samples(found, candidates[[1L]]$spec$features)
+    features <- candidates[[1L]]$spec$features
+    all <- list(x = parts$x, y = parts$y, variables = series_variables(parts$x))
+    notice_periods(all, features, rbind(scale(parts$x), scale(parts$y)))
+    samples <- as_samples(found, features)
     if (!is.null(test$fdr)) {
-        check_periods(samples, candidates[[1L]]$spec$features, test$block)
+        check_periods(samples, features, test$block)
         check_folds(design$folds, nrow(samples$x), nrow(samples$y))
     } else if (test$n_perm > 0) {
         units <- check_units(test$block, samples, design$folds)
@@ -381,7 +387,8 @@ window_edges <- function(values, windows, test) {
 #'   edge that is found in any window, first found first: `from`, `to`, `first`
 #'   and `last` (the numbers of the first and the last window with it),
 #'   `appears` (the `start` of the first one), `windows` (how many have it) and
-#'   `weight`, that of the window where it is largest.
+#'   `weight`, that of the window where it is largest; with `fdr` also
+#'   `q_value`, the smallest of these windows.
 #' @export
 #' @examples
 #' set.seed(1)
@@ -408,6 +415,9 @@ summary.kliep_windows <- function(object, ...) {
         windows = lengths(rows),
         weight = table$weight[strongest]
     )
+    if (!is.null(table$q_value)) {
+        found$q_value <- vapply(rows, function(at) min(table$q_value[at]), 1)
+    }
     found <- found[order(found$first, -found$windows, -abs(found$weight)), ]
     rownames(found) <- NULL
     structure(found, class = c("summary.kliep_windows", "data.frame"),

@@ -200,7 +200,8 @@ window_settings <- function(fit) {
     c(
         "method" = fit$method,
         "shuffles of each window" = format(fit$n_perm),
-        "alpha" = if (fit$n_perm > 0) format(fit$alpha) else "not used",
+        "alpha" = if (fit$n_perm > 0 && is.null(fit$fdr))
+            format(fit$alpha) else "not used",
         "kept by" = kept,
         if (length(fits) > 0L) printed_settings(fits[[1L]])
     )

@@ -327,6 +327,18 @@ test_that("bad input is refused", {
                  class = "kliep_error_argument")
 })
 
+test_that("raw counts and heavy tails are said once", {
+    said <- capture_messages(slide(pair$series, lambda2 = 0.5))
+    expect_length(said, 1L)
+    expect_match(said, "values are counts")
+    expect_no_message(slide(pair$series, features = feat_nonparanormal(),
+                            lambda2 = 0.5))
+    withr::local_seed(34)
+    expect_message(slide(matrix(stats::rt(1200, 3), 400), lambda2 = 0.5),
+                   class = "kliep_message_tails")
+    expect_no_message(slide(lambda2 = 0.5))
+})
+
 test_that("windows are a graph, too: of one of them, or of all", {
     found <- slide(rule = "1se")
     all <- summary(found)
@@ -389,8 +401,24 @@ test_that("edges are reported at one rate over all windows", {
     expect_lt(max(abs(reported$weight[reported$window %in% late] - 0.6)), 0.25)
     expect_true(all(found$windows$p_value[late] <= 0.1))
     expect_output(print(found), "false discovery rate of 0.1 over all windows")
+    # The default number of shuffles, as it was used.
+    expect_identical(found$n_perm, 999)
+    expect_identical(glance(found)$n_perm, 999)
+    expect_equal(summary(found)$q_value, min(reported$q_value))
     expect_true(all(c("p.value", "adj.p.value", "std.error") %in%
                         names(tidy(found))))
+})
+
+test_that("returns of markets are tested in windows, too", {
+    withr::local_seed(23)
+    returns <- diff(log(datasets::EuStockMarkets))
+    found <- kliep_windows(returns, reference = c(1991, 1993.5), width = 260,
+                           fdr = 0.2, features = feat_nonparanormal(),
+                           nlambda = 3, folds = 2, n_perm = 99)
+    expect_identical(nrow(found$windows), 5L)
+    expect_true(all(found$windows$start > 1993.49))
+    expect_true(all(edges(found)$q_value <= 0.2))
+    expect_equal(found$reference$n, sum(stats::time(returns) <= 1993.5))
 })
 
 test_that("tests of windows say what they need", {
