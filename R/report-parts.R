@@ -86,7 +86,7 @@ edges_html <- function(fit, found) {
         )),
         report_table(table, "Edges, filtered by the slider above the graph",
                      id = "edge-table", rows = rows),
-        columns_html(names(table))
+        columns_html(names(table), condition_names(fit))
     )
 }
 
@@ -149,9 +149,10 @@ session_html <- function() {
 
 # ---- what columns mean -----------------------------------------------------
 
+# `%x%` and `%y%` stand for the names of the conditions.
 column_words <- c(
     weight = "the estimated change; positive where the interaction is higher
-        in the first sample, a norm where an edge has several coefficients",
+        in %x%, a norm where an edge has several coefficients",
     se = "the standard error of the weight",
     lower = "lower end of the confidence interval",
     upper = "upper end of the confidence interval",
@@ -159,10 +160,8 @@ column_words <- c(
     p_adjusted = "p-value adjusted for all edges",
     q_value = "the smallest false discovery rate at which the edge is reported",
     test = "the test with the smaller p-value",
-    partial_x = "partial correlation in the first sample",
-    partial_y = "partial correlation in the second sample",
-    shift = "the share of the change that a shift of means or of scales could
-        explain",
+    partial_x = "partial correlation in %x%",
+    partial_y = "partial correlation in %y%",
     enters = "the largest lambda2 at which the edge is detected",
     shuffles = "the number of shuffles in which the edge is detected",
     shift = "the share of the change that a shift of means or scales could
@@ -180,9 +179,11 @@ column_words <- c(
     end = "when the edge stops changing"
 )
 
-columns_html <- function(names) {
+columns_html <- function(names, conditions) {
     known <- intersect(names, names(column_words))
     words <- gsub("\\s+", " ", column_words[known])
+    words <- gsub("%x%", conditions[1L], words, fixed = TRUE)
+    words <- gsub("%y%", conditions[2L], words, fixed = TRUE)
     paste0("<details><summary>What the columns mean</summary>\n",
            "<dl class=\"columns\">",
            paste0("<dt>", known, "</dt><dd>", escape_html(words), "</dd>",

@@ -326,7 +326,9 @@ test_that("a drift has a report, also where nothing was found", {
                    "The total rate is largest at", "Graphs over time",
                    "Heat map of the rates", "means removed",
                    "worth as many independent observations",
-                   "higher in later rows")) {
+                   "higher in later rows",
+                   # In the words about columns, too.
+                   "interaction is higher in later rows,")) {
         expect_match(page, text, fixed = TRUE)
     }
     # No slider beyond the rate that was asked for.
