@@ -1,8 +1,8 @@
-# Rows that depend on each other. What one row foretells of the next is carried
+# Rows that depend on each other. What one row predicts of the next is carried
 # over the ends of blocks, so that blocks have nothing in common as far as rows
 # are autoregressions; what is left comes from autocovariances.
 
-# ---- what one row foretells of the next ------------------------------------
+# ---- what one row predicts of the next ------------------------------------
 
 # A sum of rows of an autoregression with coefficient a, with a / (1 - a) times
 # its last row and less that times the row before its first one, is a sum of
@@ -191,7 +191,7 @@ serial_lags <- function(values, persistence, blocks, smoother) {
 }
 
 # Products of at most `most` pairs, of neighbours first, without what the row
-# before foretells.
+# before predicts.
 some_products <- function(values, most, persistence, blocks) {
     d <- ncol(values)
     apart <- seq_len(min(d %/% 2L, max(1L, most %/% d)))

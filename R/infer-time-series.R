@@ -234,7 +234,7 @@ time_blocks <- function(block, values) {
 
 # One and a half times Carlstein's length for an autoregression (1986), which
 # weighs bias and variance alike, and a variance that is too small costs more,
-# in a window of a quarter of the rows. What the row before foretells needs no
+# in a window of a quarter of the rows. What the row before predicts needs no
 # blocks, as it is carried over their ends; the sum of the autocorrelations that
 # are left stands for the coefficient, in the middle of all products: those that
 # change have it as well, and are few.

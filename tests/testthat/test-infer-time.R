@@ -259,7 +259,7 @@ test_that("what only wanders is not taken for a drift", {
     expect_lt(mean(smooth^2), 0.1)
 })
 
-test_that("what a row foretells is carried over the ends of blocks", {
+test_that("what a row predicts is carried over the ends of blocks", {
     withr::local_seed(43)
     n <- 60
     rows <- matrix(rnorm(2 * n), n)
@@ -301,7 +301,7 @@ test_that("products have the persistence of their variables", {
     expect_gt(effective_rows(plain), 0.85 * n)
 })
 
-test_that("blocks are as long as what the row before does not foretell", {
+test_that("blocks are as long as what the row before does not predict", {
     withr::local_seed(45)
     n <- 2000
     expect_lt(block_length(persistent_normal(n, 6, 0.8)), 7)

@@ -157,7 +157,7 @@ impl<T: Number> WithSimd for LookAmong<'_, T> {
     }
 }
 
-/// Where theta comes from, by which the next one can be foretold.
+/// Where theta comes from, by which the next one can be predicted.
 struct Trend {
     /// The two last lambda2.
     lambda2: [f64; 2],
