@@ -126,6 +126,14 @@ pair_of_run <- function(study, experiment, simulator, run = 1) {
     experiment$simulate[[simulator]]()
 }
 
+# The same for a page: its next seeds, and those of pages that are built after
+# it, mean its own generator and not that of the study.
+shown_pair <- function(...) {
+    kind <- RNGkind()
+    on.exit(do.call(RNGkind, as.list(kind)))
+    pair_of_run(...)
+}
+
 # The path that a method fits to a pair, and the lambda2 that it chooses, if it
 # does.
 path_of_method <- function(method, pair) {

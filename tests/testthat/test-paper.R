@@ -59,6 +59,17 @@ test_that("a path that is stored is that of the first run", {
     expect_equal(edges(again$path), edges(kept$path), tolerance = 1e-3)
 })
 
+test_that("a pair that is drawn for a page leaves its generator alone", {
+    source(paper_file("experiments.R"), local = TRUE)
+    stored <- readRDS(paper_file("gaussian.rds"))
+    experiment <- paper_experiments()$gaussian
+    withr::local_preserve_seed()
+    RNGkind("Mersenne-Twister", "Inversion", "Rejection")
+    before <- RNGkind()
+    shown_pair(stored, experiment, names(experiment$simulate)[1L])
+    expect_identical(RNGkind(), before)
+})
+
 test_that("every experiment is stored whole", {
     source(paper_file("experiments.R"), local = TRUE)
     for (name in names(paper_experiments())) {
