@@ -39,7 +39,7 @@ start_browser <- function(folder) {
 stop_browser <- function(browser) {
     try(browser_call(browser, "Browser.close", session = FALSE), silent = TRUE)
     browser$process$wait(5000)
-    browser$process$kill_tree()
+    end_tree(browser$process)
 }
 
 # The answer to a command. What the browser says of itself meanwhile is kept.

@@ -581,7 +581,7 @@ kill_midway <- function(folder, plan, after = 15) {
         env = c("current", R_LIBS = paste(.libPaths(), collapse = ":")),
         cleanup_tree = TRUE
     )
-    withr::defer(child$kill_tree())
+    withr::defer(end_tree(child))
     written <- function() length(list.files(folder, "^replicate.*checkpoint$"))
     until <- Sys.time() + 600
     while (written() < after && child$is_alive() && Sys.time() < until) {
@@ -589,7 +589,7 @@ kill_midway <- function(folder, plan, after = 15) {
     }
     child$signal(9)
     child$wait()
-    child$kill_tree()
+    end_tree(child)
     written()
 }
 
